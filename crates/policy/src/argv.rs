@@ -91,10 +91,7 @@ pub(crate) fn behind_first(words: &[Word]) -> &[Word] {
 
 /// `name=value`, or a name without a value.
 pub(crate) fn name_and_value(text: &str) -> (&str, Option<&str>) {
-    match text.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (text, None),
-    }
+    if let Some((name, value)) = text.split_once('=') { (name, Some(value)) } else { (text, None) }
 }
 
 /// The letters of an option that may be several: `rf` of `-rf`, also behind one dash alone.

@@ -149,25 +149,23 @@ impl ToolCapability {
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
-        let mut capability = Self { family, ..Self::default() };
+        let mut record = Self { family, ..Self::default() };
         match (family, tool) {
             (Some(Family::Shell), _) => {
-                capability.command = Some("command".to_owned());
-                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
+                record.command = Some("command".to_owned());
+                record.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
             }
             // What is searched for is no path.
-            (Some(Family::Read), "Grep") => capability.reads.push("file_path|path|notebook_path".to_owned()),
-            (Some(Family::Read), _) => capability.reads.push("file_path|path|notebook_path|pattern".to_owned()),
-            (Some(Family::Edit), _) => {
-                capability.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]);
-            }
-            (Some(Family::Fetch), _) => capability.hosts.push("url".to_owned()),
-            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
-            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
-            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
+            (Some(Family::Read), "Grep") => record.reads.push("file_path|path|notebook_path".to_owned()),
+            (Some(Family::Read), _) => record.reads.push("file_path|path|notebook_path|pattern".to_owned()),
+            (Some(Family::Edit), _) => record.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]),
+            (Some(Family::Fetch), _) => record.hosts.push("url".to_owned()),
+            (None, "Agent" | "Task") => record.target = Some("subagent_type".to_owned()),
+            (None, "invoke_agent") => record.target = Some("agent_name".to_owned()),
+            (None, "Skill" | "activate_skill") => record.target = Some("skill|name|command".to_owned()),
             (None, _) => return None,
         }
-        Some(capability)
+        Some(record)
     }
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
@@ -275,6 +273,11 @@ fn named<'a>(arguments: &'a Value, names: &str) -> impl Iterator<Item = &'a Valu
 /// present.
 pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
     named(arguments, names).flat_map(leaves).filter_map(Value::as_str).collect()
+}
+
+/// The texts of arguments, each given with its alternatives.
+pub(crate) fn texts_of<'a>(arguments: &'a Value, lists: &[String]) -> Vec<&'a str> {
+    lists.iter().flat_map(|names| texts(arguments, names)).collect()
 }
 
 /// Whether an argument is present but is neither a string nor a list of strings, so that it cannot

@@ -249,7 +249,6 @@ fn did_you_mean(name: &str, known: &[&str], otherwise: &str) -> String {
 fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut report = |code, message, help| found.push(error(&capability.place, code, message, help));
-
     // What runs is then for rules to say.
     if capability.tier.is_none() && !capability.says_only_undo(name) {
         let message = format!("`{name}` has no tier: every call to it asks");

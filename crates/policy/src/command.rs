@@ -52,10 +52,7 @@ impl CommandPattern {
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
         }
-        let (body, mut open) = match text.strip_suffix(":*") {
-            Some(body) => (body, true),
-            None => (text, false),
-        };
+        let (body, mut open) = if let Some(body) = text.strip_suffix(":*") { (body, true) } else { (text, false) };
         let mut tokens = split(body)?;
         while tokens.last() == Some(&Token::Many) {
             tokens.pop();
@@ -141,10 +138,8 @@ impl CommandPattern {
         for (i, token) in self.tokens.iter().enumerate() {
             let (front, rest) = self.tokens.split_at(i);
             let rest = rest.get(1..).unwrap_or_default();
-            if token.names(word)
-                && fit_tokens(front, false, before) == Fit::Yes
-                && fit_tokens(rest, self.open, behind) == Fit::Yes
-            {
+            let fits = token.names(word) && fit_tokens(front, false, before) == Fit::Yes;
+            if fits && fit_tokens(rest, self.open, behind) == Fit::Yes {
                 return true;
             }
         }
@@ -294,12 +289,10 @@ impl Token {
     }
 
     fn fits(&self, word: &Word) -> Fit {
-        let Some(value) = word.get() else {
-            return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe };
-        };
+        let Some(text) = word.get() else { return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe } };
         Fit::of(match self {
-            Self::Literal(text) => text == value,
-            Self::Glob(pattern) => glob(pattern, value),
+            Self::Literal(own) => own == text,
+            Self::Glob(pattern) => glob(pattern, text),
             Self::Many => true,
         })
     }
@@ -329,12 +322,8 @@ impl Token {
             let (wanted, in_it) = name_and_value(want);
             // The same option with another value does not match.
             let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
-            if wanted.starts_with("--")
-                && name.len() > 3
-                && name.starts_with("--")
-                && wanted.starts_with(name)
-                && !other
-            {
+            let shortens = name.len() > 3 && name.starts_with("--") && wanted.starts_with(name);
+            if shortens && !other {
                 best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
             }
         }

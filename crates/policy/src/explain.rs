@@ -111,9 +111,8 @@ impl Policy {
         let allows = self.allowing(cx, false);
         for (index, command) in cx.running() {
             let command_of = SideEffect::Command(index);
-            let asks = self.rules().rfind(|rule| {
-                rule.effect != Effect::Allow && cx.of_tool(rule) && cx.matches(rule, command_of) != Fit::No
-            });
+            let mut restricting = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
+            let asks = restricting.rfind(|rule| cx.matches(rule, command_of) != Fit::No);
             let (got, by) = match (asks, self.command_allowed_by(cx, &allows, index)) {
                 (Some(rule), _) => self.got(cx, rule, rule.effect),
                 (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
@@ -126,9 +125,8 @@ impl Policy {
         let needed = !cx.is_shell && over_paths && !verdict.decision.runs();
         for file in &cx.effects.files {
             let of_file = SideEffect::File(file);
-            let fitting = self
-                .rules()
-                .filter(|rule| rule.path.is_some() && cx.concerns(rule) && cx.matches(rule, of_file) != Fit::No);
+            let over_paths = self.rules().filter(|rule| rule.path.is_some() && cx.concerns(rule));
+            let fitting = over_paths.filter(|rule| cx.matches(rule, of_file) != Fit::No);
             let (got, by) = match fitting.max_by_key(|rule| rule.effect) {
                 // A file that may fit a deny asks.
                 Some(r) if cx.matches(r, of_file) != Fit::Yes => self.got(cx, r, r.effect.min(Effect::Ask)),
@@ -169,10 +167,7 @@ impl Policy {
             return Ok(Vec::new());
         }
         let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
-        let mut rules = Vec::new();
-        for hint in &hints {
-            rules.extend(read_hint(hint, &cx.capability));
-        }
+        let rules = hints.iter().flat_map(|hint| read_hint(hint, &cx.capability)).collect();
         let more = PolicyFile { rules, ..PolicyFile::default() };
         let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
         let tried = tried.verdict(cx, &[], cx.context.interactive);

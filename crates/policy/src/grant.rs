@@ -230,16 +230,7 @@ impl Grant {
             None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") => return Err(too_wide()),
             None => GrantTarget::Tool,
         };
-        Ok(Self {
-            id: id.to_owned(),
-            origin,
-            tool,
-            target,
-            scope,
-            expires_ms: None,
-            source: source.to_owned(),
-            bound: Bound::default(),
-        })
+        Ok(Self::new(origin, tool, target, scope).with_id(id).with_source(source))
     }
 
     /// Whether it is in force now.
@@ -316,10 +307,8 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
 /// Checks that every part of a command line is known before it runs, and that something of it asks.
 fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> {
     if let Some(part) = cx.heaviest() {
-        return Err(match part.kind {
-            "strict" => GrantError::NotRead(part.text.clone()),
-            _ => GrantError::NotStatic(part.text.clone()),
-        });
+        let text = part.text.clone();
+        return Err(if part.kind == "strict" { GrantError::NotRead(text) } else { GrantError::NotStatic(text) });
     }
     let written = cx.effects.own_file();
     if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {

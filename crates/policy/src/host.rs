@@ -117,10 +117,9 @@ impl Host {
             }
             readings.insert(form);
         }
-        let web = match url.split_once("://") {
-            Some((scheme, _)) => WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own)),
-            None => true,
-        };
+        // A host alone counts as one of the web.
+        let (scheme, _) = url.split_once("://").unwrap_or(("https", url));
+        let web = WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own));
         Self { plain, readings, web, guess: false }
     }
 

@@ -29,12 +29,9 @@ impl Policy {
     /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as
     /// allowed.
     pub(super) fn permission(&self, cx: &Prepared<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
-        let unsure = match &cx.unreadable {
-            Some(why) => Some(why.clone()),
-            None if cx.context.definition_changed => {
-                Some("the tool's definition has changed since it was allowed".to_owned())
-            }
-            None => None,
+        let unsure = match cx.unreadable.as_deref() {
+            None if cx.context.definition_changed => Some("the tool's definition has changed since it was allowed"),
+            why => why,
         };
         if let Some(why) = unsure {
             return match self.by_tier(cx) {
@@ -48,14 +45,8 @@ impl Policy {
 
     /// The rules that may allow something of a call.
     pub(crate) fn allowing(&self, cx: &Prepared<'_>, asked: bool) -> Vec<&Rule> {
-        let mut allowing = Vec::new();
-        for rule in self.rules() {
-            let counts = rule.effect == Effect::Allow || asked && rule.effect == Effect::Ask;
-            if counts && self.may_loosen(rule, cx) {
-                allowing.push(rule);
-            }
-        }
-        allowing
+        let counts = self.rules().filter(|r| r.effect == Effect::Allow || asked && r.effect == Effect::Ask);
+        counts.filter(|rule| self.may_loosen(rule, cx)).collect()
     }
 
     fn tool_permission(&self, cx: &Prepared<'_>, mut rules: Vec<&Rule>) -> Result<Reason, Reason> {

@@ -133,10 +133,7 @@ pub(crate) fn name_of(base: &str) -> Option<&str> {
     while !has(name) {
         let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let short = if short == name { name.trim_end_matches(['.', '-']) } else { short };
-        if short.is_empty() || short == name {
-            return None;
-        }
-        name = short;
+        name = Some(short).filter(|short| !short.is_empty() && *short != name)?;
     }
     Some(name)
 }

@@ -92,15 +92,11 @@ fn is_elsewhere(text: &str) -> bool {
 /// An undeclared argument of a tool that runs commands, other than a number or a switch that is
 /// off. `own`: the record without the additions of a project; only its command and folder count as
 /// declared.
-pub(super) fn of_a_shell<'a>(
-    arguments: &'a Value,
-    capability: &ToolCapability,
-    own: &ToolCapability,
-) -> Option<&'a str> {
-    if capability.command.is_none() && capability.family != Some(Family::Shell) {
+pub(super) fn of_a_shell<'a>(arguments: &'a Value, record: &ToolCapability, own: &ToolCapability) -> Option<&'a str> {
+    if record.command.is_none() && record.family != Some(Family::Shell) {
         return None;
     }
-    let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
+    let judged = [&record.command, &record.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
     let known: Vec<&str> = own.declared().chain(judged).collect();
     for (name, value) in arguments.as_object()? {
         let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));

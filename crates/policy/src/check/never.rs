@@ -5,7 +5,6 @@
 use crate::capability::{Family, ToolCapability};
 use crate::decision::Effect;
 use crate::diagnostic::Diagnostic;
-
 use crate::load::PolicyFile;
 use crate::rule::{Rule, ToolPattern};
 

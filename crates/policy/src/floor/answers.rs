@@ -21,7 +21,7 @@ struct Answering {
     words: &'static [Sought],
     /// How much each word shows, if the others are known only when the command runs. `approve`
     /// alone shows little.
-    weights: &'static [u8],
+    shows: &'static [u8],
     /// Whether its words also count in any order, anywhere in the line: a script, a here-document,
     /// a list of Python.
     anywhere: bool,
@@ -32,22 +32,17 @@ const COMMANDS: [Answering; 5] = [
     Answering {
         name: "approvals approve",
         words: &[Is(&["approvals", "Approver", "approver"]), Is(&["approve", "accept", "reject"]), Id("ap-")],
-        weights: &[2, 1, 2],
+        shows: &[2, 1, 2],
         anywhere: true,
     },
-    Answering { name: "undo", words: &[Is(&["undo"]), Id("un-")], weights: &[2, 2], anywhere: true },
-    Answering {
-        name: "approvals init",
-        words: &[Is(&["approvals"]), Is(&["init"])],
-        weights: &[2, 1],
-        anywhere: false,
-    },
-    Answering { name: "pins accept", words: &[Is(&["pins"]), Is(&["accept"])], weights: &[2, 1], anywhere: false },
+    Answering { name: "undo", words: &[Is(&["undo"]), Id("un-")], shows: &[2, 2], anywhere: true },
+    Answering { name: "approvals init", words: &[Is(&["approvals"]), Is(&["init"])], shows: &[2, 1], anywhere: false },
+    Answering { name: "pins accept", words: &[Is(&["pins"]), Is(&["accept"])], shows: &[2, 1], anywhere: false },
     // A session takes answers as lines of its input.
     Answering {
         name: "session",
         words: &[Is(&["session"]), Is(&["approve", "accept", "reject"]), Id("ap-")],
-        weights: &[0, 0, 1],
+        shows: &[0, 0, 1],
         anywhere: true,
     },
 ];
@@ -143,7 +138,7 @@ impl Answering {
         }
         for token in tokens {
             let before = found.clone();
-            for (at, (sought, weight)) in self.words.iter().zip(self.weights).enumerate() {
+            for (at, (sought, weight)) in self.words.iter().zip(self.shows).enumerate() {
                 let from = if token.many { found.get(at) } else { before.get(at) };
                 let Some((known, shown)) = from.copied().flatten() else { continue };
                 let next = if !token.open && sought.is(&token.text) {

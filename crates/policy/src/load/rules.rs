@@ -152,10 +152,7 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
 impl Written {
     /// The rule that it says, without its place.
     fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
-        let mut rule = match &self.rule {
-            Some(text) => self.compact(text, file)?,
-            None => self.conditions()?,
-        };
+        let mut rule = if let Some(text) = &self.rule { self.compact(text, file)? } else { self.conditions()? };
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || !rule.names_commands() {

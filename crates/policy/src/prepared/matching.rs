@@ -62,13 +62,7 @@ impl Prepared<'_> {
                 _ => Fit::No,
             },
             SideEffect::File(file) => self.file_fit(rule, file),
-            SideEffect::Host(host) => {
-                if let Some(pattern) = &rule.host {
-                    pattern.fit(host, false)
-                } else {
-                    Fit::No
-                }
-            }
+            SideEffect::Host(host) => rule.host.as_ref().map_or(Fit::No, |pattern| pattern.fit(host, false)),
         }
     }
 

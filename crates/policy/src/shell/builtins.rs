@@ -142,8 +142,7 @@ fn change_folder(walker: &mut Walker, arguments: &[Word]) {
     // If the line sets CDPATH, a relative folder may be anywhere.
     let known = if walker.variables.contains_key("CDPATH") { None } else { folder.get() };
     walker.place = match known.or(folder.tilde.as_deref()) {
-        None | Some("" | "-") => Place::unknown(),
-        Some(text) if more.is_some() || text.starts_with('+') => Place::unknown(),
-        Some(text) => walker.place.enter(text),
+        Some(to) if more.is_none() && !matches!(to, "" | "-") && !to.starts_with('+') => walker.place.enter(to),
+        _ => Place::unknown(),
     };
 }

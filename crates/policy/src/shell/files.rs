@@ -75,11 +75,8 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             add(walker, files.get(..1).unwrap_or_default(), Access::Read);
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
-        Files::Download => {
-            if !says.gives(["-O", "--output-document"]) {
-                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
-            }
-        }
+        Files::Download if says.gives(["-O", "--output-document"]) => {}
+        Files::Download => walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false),
         Files::ModeWrite => {
             // With a reference file, the first operand is not a mode.
             let copies = usize::from(!says.gives(["--reference"]));
@@ -167,7 +164,7 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
 /// Adds the files that the words of a program may name of which little is known: that asks, and
 /// does not deny.
 pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
-    let shows = says.kinds().shows_files;
+    let shows = matches!(says.program, Some(program) if program.is.shows_files);
     if !shows && matches!(says.own, Some(own) if own.is.reads_nothing) {
         return;
     }

@@ -2,7 +2,7 @@
 //! option is given, and with which value.
 
 use crate::argv::{Word, behind_first, cluster, name_and_value, place_of};
-use crate::programs::{self, Does, Kinds, Program, Words, fits};
+use crate::programs::{self, Does, Program, Words, fits};
 
 /// An option that a command has.
 #[derive(Debug, Clone)]
@@ -53,11 +53,6 @@ pub(super) struct RowSays {
 }
 
 impl RowSays {
-    /// What its row says that the command is. Nothing, without a row.
-    pub(super) fn kinds(&self) -> Kinds {
-        self.program.unwrap_or(&programs::UNKNOWN).is
-    }
-
     /// A command that is only guessed at: every word with a dash may be any option.
     pub(super) fn guessed(base: &str, words: &[Word]) -> Self {
         let arguments = behind_first(words);

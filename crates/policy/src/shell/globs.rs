@@ -188,8 +188,8 @@ fn is_wild((c, quoted): Letter) -> bool {
     !quoted && matches!(c, '*' | '?' | '[')
 }
 
-/// Every word that the braces of a source expand to, without recursion. `None` if there are too many, or they are
-/// not understood.
+/// Every word that the braces of a source expand to, without recursion. `None` if there are too
+/// many, or they are not understood.
 fn expand(source: &str) -> Option<Vec<Vec<Letter>>> {
     let (mut todo, mut done) = (vec![letters(source)?], Vec::new());
     let mut rounds = 0;
@@ -247,9 +247,7 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
-    let Some(first) = letters.iter().position(|letter| is_wild(*letter)) else {
-        return Some(Shape::Plain(text(letters)));
-    };
+    let Some(first) = letters.iter().position(|own| is_wild(*own)) else { return Some(Shape::Plain(text(letters))) };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
     let folder = text(letters.get(..start)?);
     // Paths of the kernel lead elsewhere.
@@ -330,12 +328,10 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
             [(a, _), ('-', _), (b, _), rest @ ..] => {
                 // A range of letters depends on the locale: it includes at least both cases of all
                 // letters in between.
-                match a.is_ascii_digit() && b.is_ascii_digit() {
-                    true => ranges.push((*a, *b)),
-                    false if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
-                        ranges.extend([('a', 'z'), ('A', 'Z')]);
-                    }
-                    false => return Some((Item::Unknown, end + 1)),
+                match (a, b) {
+                    ('0'..='9', '0'..='9') => ranges.push((*a, *b)),
+                    ('a'..='z' | 'A'..='Z', 'a'..='z' | 'A'..='Z') => ranges.extend([('a', 'z'), ('A', 'Z')]),
+                    _ => return Some((Item::Unknown, end + 1)),
                 }
                 rest
             }

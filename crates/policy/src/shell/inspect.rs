@@ -199,8 +199,7 @@ impl Walker {
             self.stdin_payload(input);
         }
         let file = words.iter().skip(1).find(|word| !word.is("--"));
-        let text = if let Some(file) = file { file.text.as_str() } else { "" };
-        self.found.unknown("sourced-file", text, Weight::Code);
+        self.found.unknown("sourced-file", if let Some(file) = file { &file.text } else { "" }, Weight::Code);
         files::guessed(self, base, words);
         if let Some(file) = file {
             self.fed(file);

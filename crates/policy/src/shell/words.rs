@@ -27,9 +27,8 @@ impl Built {
     /// A piece that is not certain, and what it probably is.
     fn append_guess(&mut self, guess: Option<String>) {
         self.value = None;
-        if let (Some(have), Some(more)) = (self.guess.take(), guess)
-            && have.len() + more.len() < super::side_effects::MAX_CHARS
-        {
+        let (Some(have), Some(more)) = (self.guess.take(), guess) else { return };
+        if have.len() + more.len() < super::side_effects::MAX_CHARS {
             self.guess = Some(have + &more);
         }
     }

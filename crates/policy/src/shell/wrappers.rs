@@ -45,11 +45,9 @@ pub(super) fn unwrap(
     if wrapper.is.other_user {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    if let Some(outer) = walker.found.commands.get_mut(index)
-        && wrapper.is.transparent
-        && outer.role == Role::Runs
-    {
-        outer.role = Role::Carries;
+    match walker.found.commands.get_mut(index) {
+        Some(outer) if wrapper.is.transparent && outer.role == Role::Runs => outer.role = Role::Carries,
+        _ => {}
     }
     walker.apart(|walker| {
         for folder in says.values(Does::Into) {
@@ -112,11 +110,8 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
         Some(_) => false,
         None => true,
     });
-    let unsure = match (open, unknown(words.get(1..at).unwrap_or_default())) {
-        (Some(given), _) => Some(&given.name),
-        (None, Some(word)) => Some(&word.text),
-        (None, None) => None,
-    };
+    let options = words.get(1..at).unwrap_or_default();
+    let unsure = if let Some(given) = open { Some(&given.name) } else { unknown(options).map(|word| &word.text) };
     if let Some(text) = unsure {
         walker.found.unknown("wrapper-option", text, Weight::Code);
         return None;
@@ -173,9 +168,7 @@ fn prints_names(program: &Program, words: &[Word]) -> bool {
     let Some(texts) = all_known(words) else { return false };
     // `grep -l` prints some of the names that it is given.
     let lists = texts.windows(3).any(|three| three == ["-exec", "grep", "-l"]);
-    let prints_other =
-        texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
-    !prints_other
+    !texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text))
 }
 
 /// Replaces the files that a word refers to by the known ones.
@@ -240,7 +233,7 @@ fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Wor
 fn placeholder(says: &RowSays) -> Option<String> {
     let given = says.options.iter().find(|given| given.is_any(&["-I", "-i", "--replace"]))?;
     let mark = if let Some(value) = &given.value { value.get().unwrap_or_default() } else { "" };
-    Some(if mark.is_empty() { "{}" } else { mark }.to_owned())
+    Some(String::from(if mark.is_empty() { "{}" } else { mark }))
 }
 
 /// Marks the words that contain the placeholder as unknown. The command line of a shell among them

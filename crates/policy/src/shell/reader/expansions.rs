@@ -127,7 +127,7 @@ impl<'t> Lexer<'t> {
                 ')' => {
                     let closes = inside.get(at + 1..)?.starts_with(')');
                     self.at += if closes { open + at + 2 } else { 0 };
-                    return closes.then(|| inside.get(..at).unwrap_or_default());
+                    return if closes { inside.get(..at) } else { None };
                 }
                 _ => {}
             }

@@ -19,9 +19,8 @@ fn allow_for<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], effect: SideEffect<'_>) 
             SideEffect::Host(_) => rule.path.is_some(),
             SideEffect::Command(_) => false,
         };
-        let mut others = cx.does();
-        let is_met = |other: SideEffect<'_>| other.kind() != effect.kind() && cx.allows(rule, other);
-        cx.allows(rule, effect) && (!needs_other || others.any(is_met))
+        let mut others = cx.does().filter(|other| other.kind() != effect.kind());
+        cx.allows(rule, effect) && (!needs_other || others.any(|other| cx.allows(rule, other)))
     })
 }
 

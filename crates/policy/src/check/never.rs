@@ -145,10 +145,8 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
     }
     // `rm:*` looks like a prefix of commands, and is a condition on an argument `rm`.
     let is_compact = matches!(rule.text.split_once('('), Some((name, _)) if !name.contains(','));
-    if recorded.is_none() || !is_compact {
-        return None;
-    }
-    let (name, _) = rule.args.iter().find(|(name, value)| value == "*" && !known.declares(name))?;
+    let mut any = rule.args.iter().filter(|(_, value)| is_compact && recorded.is_some() && value == "*");
+    let (name, _) = any.find(|(name, _)| !known.declares(name))?;
     let why = format!("`{own}` declares no argument `{name}`, and no command that begins with it");
     let help = format!(
         "for a command write command = \"…\" and like = \"Bash\" into its record; for an argument [[rule]] with args = {{ {name} = \"*\" }}"

@@ -13,10 +13,8 @@ use crate::shell::{launchers, tables};
 pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     let text = &rule.text;
     let bare = !rule.is_conditional() && rule.annotations == Default::default();
-    let writes_all = match &rule.path {
-        Some((pattern, access)) => pattern.is_everything() && *access != Some(Access::Read),
-        None => false,
-    };
+    let writes_all =
+        matches!(&rule.path, Some((path, access)) if path.is_everything() && *access != Some(Access::Read));
     let any_host = matches!(&rule.host, Some(host) if host.is_any());
     let (code, what, help) = match rule.family {
         _ if bare && rule.tool == ToolPattern::Any => ("policy-any-tool", "every call of every tool", "name the tools"),

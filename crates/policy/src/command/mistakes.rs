@@ -70,7 +70,7 @@ impl Mistake {
             whole.push(if has_quotes { String::new() } else { outside.clone() });
             bare.push(outside);
         }
-        let first = if let Some(first) = whole.first() { first.as_str() } else { "" };
+        let first = whole.first().map_or("", String::as_str);
         if is_assignment(words.first()?) {
             return Some(Self::Environment);
         }

@@ -122,8 +122,9 @@ pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
 /// The command of a person whose words a text holds, in any order.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {
     let tokens: Vec<Token> = tokens(text).take(MOST).collect();
-    let is_held = |own: &&Answering| own.words.iter().all(|sought| sought.is_held_by(&tokens));
-    Some(COMMANDS.iter().find(|own| own.anywhere && is_held(own))?.name)
+    let mut anywhere = COMMANDS.iter().filter(|own| own.anywhere);
+    let command = anywhere.find(|own| own.words.iter().all(|sought| sought.is_held_by(&tokens)));
+    Some(command?.name)
 }
 
 impl Answering {

@@ -241,7 +241,9 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         // `*` and `?` of a glob do not match a leading dot.
         let no_dot = !loose && matches!(first, Item::One | Item::Many);
         at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
-        for item in if *first == Item::Many { own } else { rest } {
+        // `*` may go on behind the letter that it matched.
+        let following = if *first == Item::Many { own } else { rest };
+        for item in following {
             match item {
                 Item::Many => at.run_on(|_| true),
                 item => at.step(|&letter| item.may_be(letter, fold)),

@@ -90,9 +90,9 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
         Files::RemoteCopy => {
             let (there, here): (Vec<Word>, Vec<Word>) =
                 files.iter().cloned().partition(|word| word.get().is_some_and(is_remote));
-            match matches!(files.last(), Some(last) if there.contains(last)) {
-                true => add(walker, &here, Access::Read),
-                false => copy(walker, &here, says, recursive),
+            match files.last() {
+                Some(last) if there.contains(last) => add(walker, &here, Access::Read),
+                _ => copy(walker, &here, says, recursive),
             }
         }
         Files::Copy if says.has(|own| &own.makes_folders) => add(walker, files, Access::Write),

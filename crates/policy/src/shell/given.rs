@@ -97,8 +97,9 @@ impl RowSays {
     /// option gives that.
     pub(super) fn without_pattern(&self) -> &[Word] {
         let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
-        let is_given = |given: &Given| given.is_any(&options) && matches!(given.does, Some(does) if does.takes_value());
-        self.operands.get(usize::from(!self.options.iter().any(is_given))..).unwrap_or_default()
+        let mut given = self.options.iter().filter(|given| given.is_any(&options));
+        let is_given = given.any(|given| matches!(given.does, Some(does) if does.takes_value()));
+        self.operands.get(usize::from(!is_given)..).unwrap_or_default()
     }
 
     /// The value of an option, if it is given.

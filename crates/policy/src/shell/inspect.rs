@@ -199,7 +199,7 @@ impl Walker {
             self.stdin_payload(input);
         }
         let file = words.iter().skip(1).find(|word| !word.is("--"));
-        self.found.unknown("sourced-file", if let Some(file) = file { &file.text } else { "" }, Weight::Code);
+        self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
         files::guessed(self, base, words);
         if let Some(file) = file {
             self.fed(file);

@@ -187,9 +187,9 @@ impl Walker {
 
     /// A value is evaluated again where arithmetic names its variable: `x='a[$(…)]'; echo $((x))`.
     pub(super) fn evaluated_values(&mut self) {
-        let shells = |name: &&String| name.starts_with("BASH") || SET_BY_THE_SHELL.contains(&name.as_str());
         let any = self.set.contains("");
-        if let Some(name) = self.evaluated.iter().find(|name| any || self.set.contains(*name) || shells(name)) {
+        let mut evaluated = self.evaluated.iter();
+        if let Some(name) = evaluated.find(|name| any || self.set.contains(*name) || is_set_by_the_shell(name)) {
             let text = format!("the value of {name}");
             self.found.unknown("arithmetic-code", &text, Weight::Code);
         }
@@ -198,6 +198,10 @@ impl Walker {
 
 /// Variables whose value the shell takes from the line. Source: bash(1), Shell Variables.
 const SET_BY_THE_SHELL: &[&str] = &["_", "REPLY", "MAPFILE", "OPTARG", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME"];
+
+fn is_set_by_the_shell(name: &str) -> bool {
+    name.starts_with("BASH") || SET_BY_THE_SHELL.contains(&name)
+}
 
 /// Whether a text is the name of a variable.
 pub(super) fn is_variable(text: &str) -> bool {

@@ -73,18 +73,17 @@ impl<'t> Lexer<'t> {
 
     /// Why the shell may replace a part of what was read by an earlier command.
     pub(super) fn history(&self) -> Option<Refused> {
-        let is_document = |at| self.documents.iter().any(|own| own.contains(&at));
-        dialects::history(self.text, self.expands, is_document, self.dialect)
+        let documents = &self.documents;
+        dialects::history(self.text, self.expands, |at| documents.iter().any(|own| own.contains(&at)), self.dialect)
     }
 
     /// Notes which `!` of a text, which ends here, the shell replaces.
     pub(super) fn note_history(&mut self, text: &str, in_double: bool) {
         let start = self.at - text.len();
-        let expanded = |at: usize| {
+        for (at, _) in text.match_indices('!') {
             let rest = self.text.get(start + at + 1..).unwrap_or_default();
-            dialects::expands(rest, in_double, self.dialect)
-        };
-        self.expands |= text.match_indices('!').any(|(at, _)| expanded(at));
+            self.expands |= dialects::expands(rest, in_double, self.dialect);
+        }
     }
 
     pub(super) fn rest(&self) -> &'t str {

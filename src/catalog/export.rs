@@ -103,7 +103,7 @@ fn write_tool(out: &mut String, tool: &Tool, name: &str, format: Format) {
             out.push_str(if strict == Some(true) { r#","strict":true"# } else { r#","strict":false"# });
         }
         (Format::OpenAiChat | Format::Anthropic | Format::BedrockConverse, Some(true)) => {
-            out.push_str(r#","strict":true"#)
+            out.push_str(r#","strict":true"#);
         }
         _ => {}
     }

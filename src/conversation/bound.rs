@@ -113,8 +113,8 @@ impl Bound {
         self.wire.render_entries(&self.input(engine, plan))
     }
 
-    /// Converts a call's arguments to the tool's schema as the model sees it: parses values that the
-    /// model was asked to write as text.
+    /// Converts a call's arguments to the tool's schema as the model sees it: parses values that
+    /// the model was asked to write as text.
     pub(super) fn read_back(&self, tool: &Tool, arguments: Arguments) -> Arguments {
         let value = arguments.value().ok();
         match value.and_then(|value| self.wire.restored(&self.options, tool.parameters(), value)) {

@@ -95,8 +95,9 @@ impl Meter {
     }
 
     /// The meter for a model on a wire, by the wire's name: `openai-chat`, `openai-responses`,
-    /// `anthropic`, `gemini`, `bedrock-converse`. OpenAI's wires and Bedrock serve models of many vendors, and a Claude model is
-    /// metered as such there. `None` if the wire or the billing of the model's vendor is unknown.
+    /// `anthropic`, `gemini`, `bedrock-converse`. OpenAI's wires and Bedrock serve models of many
+    /// vendors, and a Claude model is metered as such there. `None` if the wire or the billing of
+    /// the model's vendor is unknown.
     ///
     /// ```
     /// use toolfold::tokens::Meter;

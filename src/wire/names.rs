@@ -40,9 +40,15 @@ pub(crate) enum Named {
 
 /// The name with foreign characters replaced, of any length.
 fn replaced(rule: &NameRule, name: &str) -> String {
-    let allowed = |c: char| if rule.allows(c) { c } else { '_' };
-    let lead = name.chars().next().map(allowed).is_some_and(|c| !rule.starts(c)).then_some('_');
-    lead.into_iter().chain(name.chars().map(allowed)).collect()
+    let mut plain = String::with_capacity(name.len() + 1);
+    for c in name.chars() {
+        let c = if rule.allows(c) { c } else { '_' };
+        if plain.is_empty() && !rule.starts(c) {
+            plain.push('_');
+        }
+        plain.push(c);
+    }
+    plain
 }
 
 /// The text `plain` cut, with a hash of the name. `salt` separates names with equal hashes.
@@ -112,33 +118,40 @@ impl Names {
         names: &[&str],
         words: &dyn Fn(&str) -> String,
     ) -> Self {
-        let (fitting, odd): (Vec<&str>, Vec<&str>) =
-            names.iter().partition(|name| rule.fits(name) && !others.contains(**name));
-        if odd.is_empty() {
+        let is_sent = |name: &str| rule.fits(name) && !others.contains(name);
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        taken.extend(reserved.iter().chain(others).map(|name| (*name).to_owned()));
+        let mut wanted: Vec<(&str, String)> = Vec::new();
+        let mut count: HashMap<String, usize> = HashMap::new();
+        for name in names {
+            if is_sent(name) {
+                taken.insert((*name).to_owned());
+            } else {
+                let plain = replaced(rule, name);
+                *count.entry(plain.clone()).or_default() += 1;
+                wanted.push((name, plain));
+            }
+        }
+        if wanted.is_empty() {
             return Self::default();
         }
-        let mut taken: BTreeSet<String> =
-            reserved.iter().chain(others).chain(&fitting).map(|name| (*name).to_owned()).collect();
-        let wanted: Vec<(&str, String)> = odd.into_iter().map(|name| (name, replaced(rule, name))).collect();
-        let mut count: HashMap<&str, usize> = HashMap::new();
-        for (_, plain) in &wanted {
-            *count.entry(plain).or_default() += 1;
-        }
         let (mut found, mut crowded) = (Self::default(), Vec::new());
-        for (name, plain) in &wanted {
-            let words = lost_part(name).map(|start| (start, words(name))).filter(|(_, words)| !words.is_empty());
-            if let Some((start, words)) = words {
+        for (name, plain) in wanted {
+            if let Some(start) = lost_part(name)
+                && let words = words(name)
+                && !words.is_empty()
+            {
                 let before = name.get(..start).unwrap_or_default();
-                crowded.push((*name, replaced(rule, &format!("{before}{words}"))));
+                crowded.push((name, replaced(rule, &format!("{before}{words}"))));
                 continue;
             }
-            let has_word = plain.bytes().any(|b| b.is_ascii_alphanumeric());
-            let is_unique = count.get(plain.as_str()) == Some(&1) && !taken.contains(plain);
-            if has_word && is_unique && rule.fits(plain) {
+            let has_word = plain.contains(|c: char| c.is_ascii_alphanumeric());
+            let is_unique = count.get(&plain) == Some(&1) && !taken.contains(&plain);
+            if has_word && is_unique && rule.fits(&plain) {
                 taken.insert(plain.clone());
-                found.insert(name, plain.clone());
+                found.insert(name, plain);
             } else {
-                crowded.push((*name, plain.clone()));
+                crowded.push((name, plain));
             }
         }
         for (name, plain) in crowded {

@@ -8,6 +8,7 @@ mod union;
 
 use std::borrow::Cow;
 
+use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -86,16 +87,16 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
         return None;
     };
     let mut done = Repaired::default();
-    if demands.properties && has_member(&members, "$ref") && !has_member(&members, "properties") {
+    if demands.properties && members.contains_key("$ref") && !members.contains_key("properties") {
         if inline(&mut members) {
             done.added.push("the definition that its top refers to".to_owned());
         } else {
-            members.retain(|(key, _)| key != "$ref");
+            members.shift_remove("$ref");
             done.opened = Some("$ref");
         }
     }
     let mut is_merged = false;
-    if let Some(key) = demands.refused.iter().copied().find(|key| has_member(&members, key)) {
+    if let Some(key) = demands.refused.iter().copied().find(|key| members.contains_key(*key)) {
         match merged_members(&members, demands.refused) {
             Some((own, lost)) if done.opened.is_none() => {
                 members = own;
@@ -114,9 +115,9 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
         open_object(&mut members, demands.refused);
     }
     typed(&mut members, &mut done);
-    if demands.properties && !has_member(&members, "properties") {
-        let after_type = members.iter().position(|(key, _)| key == "type").map_or(0, |at| at + 1);
-        members.insert(after_type, ("properties".to_owned(), "{}".into()));
+    if demands.properties && !members.contains_key("properties") {
+        let after_type = members.get_index_of("type").map_or(0, |at| at + 1);
+        members.shift_insert(after_type, "properties".to_owned(), "{}".into());
         done.added.push("`\"properties\":{}`".to_owned());
     }
     if demands.items {
@@ -131,7 +132,7 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
     if done.added.is_empty() && done.opened.is_none() {
         return None;
     }
-    let closed = members.iter().any(|(key, value)| key == "additionalProperties" && value == "false");
+    let closed = members.get("additionalProperties").is_some_and(|value| value == "false");
     done.still_strict = closed && done.opened.is_none() && !is_merged && arrays.given == 0;
     done.text = object_text(&members);
     Some(done)
@@ -141,18 +142,21 @@ fn repaired_text(text: &str, demands: Demands, arrays: &mut Arrays) -> Option<Re
 fn merged_members(members: &Members<'_>, refused: &[&'static str]) -> Option<(Members<'static>, Option<&'static str>)> {
     let whole: Value = serde_json::from_str(&object_text(members)).ok()?;
     let (merged, lost) = union::merged(&whole, refused)?;
-    Some((merged.into_iter().map(|(key, value)| (key, Cow::Owned(value.to_string()))).collect(), lost))
+    let mut members = Members::new();
+    for (key, value) in merged {
+        members.insert(key, Cow::Owned(value.to_string()));
+    }
+    Some((members, lost))
 }
 
-type Members<'t> = Vec<(String, Cow<'t, str>)>;
+type Members<'t> = IndexMap<String, Cow<'t, str>>;
 
 fn top_members(text: &str) -> Option<Members<'_>> {
-    let fields = Fields::parse_fields(text).ok()?;
-    Some(fields.into_iter().map(|(key, raw)| (key, Cow::Borrowed(raw.get()))).collect())
-}
-
-fn has_member(members: &Members<'_>, key: &str) -> bool {
-    members.iter().any(|(own, _)| own == key)
+    let mut members = Members::new();
+    for (key, raw) in Fields::parse_fields(text).ok()?.into_iter() {
+        members.insert(key, Cow::Borrowed(raw.get()));
+    }
+    Some(members)
 }
 
 /// Inlines the definition that a reference at the top names. Returns whether this was possible:
@@ -160,14 +164,24 @@ fn has_member(members: &Members<'_>, key: &str) -> bool {
 /// top, because both would apply.
 fn inline(members: &mut Members<'_>) -> bool {
     for _ in 0..MAX_HOPS {
-        let Some(at) = members.iter().position(|(key, _)| key == "$ref") else { return true };
-        let Some(target) = members.get(at).and_then(|(_, reference)| definition(members, reference)) else { break };
-        if target.iter().any(|(key, _)| key != "$ref" && counts(key) && has_member(members, key)) {
+        let Some(reference) = members.get("$ref") else { return true };
+        let Some(target) = definition(members, reference) else { break };
+        if target.keys().any(|key| key != "$ref" && counts(key) && members.contains_key(key)) {
             break;
         }
-        let fresh: Members<'_> =
-            target.into_iter().filter(|(key, _)| key == "$ref" || !has_member(members, key)).collect();
-        members.splice(at..=at, fresh);
+        let mut inlined = Members::new();
+        for (key, value) in members.iter() {
+            if key != "$ref" {
+                inlined.insert(key.clone(), value.clone());
+                continue;
+            }
+            for (key, value) in &target {
+                if key == "$ref" || !members.contains_key(key) {
+                    inlined.insert(key.clone(), value.clone());
+                }
+            }
+        }
+        *members = inlined;
     }
     false
 }
@@ -184,47 +198,45 @@ fn definition<'t>(members: &Members<'t>, reference: &str) -> Option<Members<'t>>
     if !matches!(holder, "$defs" | "definitions") || name.contains(['/', '~', '%']) {
         return None;
     }
-    let all = members.iter().find(|(key, _)| key == holder).and_then(|(_, text)| top_members_of(text))?;
-    let (_, found) = all.into_iter().find(|(key, _)| key == name)?;
-    top_members_of(&found)
+    let all = top_members_of(members.get(holder)?)?;
+    top_members_of(all.get(name)?)
 }
 
 /// The members of an object's text, borrowed if the text is.
 fn top_members_of<'t>(text: &Cow<'t, str>) -> Option<Members<'t>> {
-    match text {
-        Cow::Borrowed(text) => top_members(text),
-        Cow::Owned(text) => {
-            let members = top_members(text)?;
-            Some(members.into_iter().map(|(key, value)| (key, Cow::Owned(value.into_owned()))).collect())
-        }
+    let text = match text {
+        Cow::Borrowed(text) => return top_members(text),
+        Cow::Owned(text) => text,
+    };
+    let mut members = Members::new();
+    for (key, value) in top_members(text)? {
+        members.insert(key, Cow::Owned(value.into_owned()));
     }
+    Some(members)
 }
 
 /// Removes what an API rejects at the top. Valid arguments stay valid: the object also accepts
 /// other properties.
 fn open_object(members: &mut Members<'_>, refused: &[&str]) {
-    members.retain(|(key, _)| !refused.contains(&key.as_str()) && key != "unevaluatedProperties");
-    match members.iter_mut().find(|(key, _)| key == "additionalProperties") {
-        Some((_, value)) => *value = "true".into(),
-        None => {
-            if !has_member(members, "properties") {
-                members.push(("properties".to_owned(), "{}".into()));
-            }
-            members.push(("additionalProperties".to_owned(), "true".into()));
-        }
+    members.retain(|key, _| !refused.contains(&key.as_str()) && key != "unevaluatedProperties");
+    if let Some(value) = members.get_mut("additionalProperties") {
+        *value = "true".into();
+        return;
     }
+    members.entry("properties".to_owned()).or_insert("{}".into());
+    members.insert("additionalProperties".to_owned(), "true".into());
 }
 
 /// Declares that the arguments are an object.
 fn typed(members: &mut Members<'_>, done: &mut Repaired) {
     const OBJECT: &str = "\"object\"";
-    match members.iter_mut().find(|(key, _)| key == "type") {
-        Some((_, value)) if value == OBJECT => return,
-        Some((_, value)) => *value = OBJECT.into(),
-        None => members.insert(0, ("type".to_owned(), OBJECT.into())),
+    match members.get_mut("type") {
+        Some(value) if value == OBJECT => return,
+        Some(value) => *value = OBJECT.into(),
+        None => drop(members.shift_insert(0, "type".to_owned(), OBJECT.into())),
     }
     if members.len() == 1 {
-        members.push(("properties".to_owned(), "{}".into()));
+        members.insert("properties".to_owned(), "{}".into());
     }
     if done.opened.is_none() {
         done.added.push("`\"type\":\"object\"`".to_owned());
@@ -236,7 +248,10 @@ fn repaired_below(key: &str, text: &str, arrays: &mut Arrays) -> String {
     match (holds(key), text.bytes().next()) {
         (Holds::Schemas | Holds::SchemaOrSchemas, Some(b'[')) => {
             let list: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-            let inner: Vec<String> = list.iter().map(|raw| with_items(raw.get(), arrays)).collect();
+            let mut inner = Vec::with_capacity(list.len());
+            for raw in list {
+                inner.push(with_items(raw.get(), arrays));
+            }
             format!("[{}]", inner.join(","))
         }
         (Holds::Schema | Holds::SchemaOrSchemas, Some(b'{')) => with_items(text, arrays),
@@ -245,7 +260,7 @@ fn repaired_below(key: &str, text: &str, arrays: &mut Arrays) -> String {
                 arrays.unreadable = true;
                 return text.to_owned();
             };
-            for (_, schema) in &mut named {
+            for schema in named.values_mut() {
                 *schema = Cow::Owned(with_items(schema, arrays));
             }
             object_text(&named)
@@ -266,12 +281,11 @@ fn with_items(text: &str, arrays: &mut Arrays) -> String {
     for (key, value) in &mut members {
         *value = Cow::Owned(repaired_below(key, value, arrays));
     }
-    let kind = members.iter().position(|(key, _)| key == "type");
-    let kind = kind.and_then(|at| Some((at, serde_json::from_str::<Value>(&members.get(at)?.1).ok()?)));
-    if let Some((at, kind)) = kind.filter(|_| !has_member(&members, "items"))
-        && is_array(Some(&kind))
+    if let Some((at, _, kind)) = members.get_full("type")
+        && !members.contains_key("items")
+        && is_array(serde_json::from_str(kind).ok().as_ref())
     {
-        members.insert(at + 1, ("items".to_owned(), "{}".into()));
+        members.shift_insert(at + 1, "items".to_owned(), "{}".into());
         arrays.given += 1;
     }
     object_text(&members)

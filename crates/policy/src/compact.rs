@@ -32,6 +32,9 @@ pub fn compact(
     if name.contains(')') {
         return invalid("a closing parenthesis has no opening one");
     }
+    if name.contains(' ') {
+        return invalid("` ` is not allowed in a tool's name here: write a [[rule]], or `?` in its place");
+    }
     let mut rule = Rule::new(effect, ToolPattern::parse(name)?, text);
     rule.family = Family::of_name(name);
     let capability = capability(name).or_else(|| ToolCapability::builtin(name)).unwrap_or_default();

@@ -12,7 +12,7 @@ use super::host::HostPattern;
 use super::path::PathPattern;
 use super::pattern_error::{PatternError, invalid};
 use super::unicode::{fold, has_unseen};
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, invisible};
 
 /// Who wrote a policy file and its rules. Ordered from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -63,8 +63,17 @@ impl ToolPattern {
         if text.is_empty() {
             return invalid("the tool's name is missing");
         }
-        if let Some(c) = text.chars().find(|&c| !c.is_alphanumeric() && !"_-.:/@*?".contains(c)) {
+        // Names may have blanks and any other visible character; brackets and quotes look like a
+        // pattern that is not supported, and `?` matches them.
+        let is_allowed = |c: char| match c {
+            _ if c.is_ascii() => c.is_ascii_alphanumeric() || "_-.:/@*? ".contains(c),
+            _ => invisible(c).is_none(),
+        };
+        if let Some(c) = text.chars().find(|&c| !is_allowed(c)) {
             return invalid(format!("`{}` is not allowed in a tool's name", c.escape_default()));
+        }
+        if text.trim() != text {
+            return invalid("a blank before or after the tool's name");
         }
         if text == "*" {
             return Ok(Self::Any);

@@ -1,4 +1,5 @@
-//! Tools as frameworks list them, read as tools of MCP: all have a name, a description and a schema.
+//! Tools as frameworks list them, read as tools of MCP: all have a name, a description and a
+//! schema.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

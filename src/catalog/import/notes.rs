@@ -24,8 +24,8 @@ impl<'t> Notes<'t> {
         self.list.len() >= MAX_DIAGNOSTICS
     }
 
-    /// Adds a diagnostic about a part of the text and sets its place. A path that it has is relative
-    /// to `path`.
+    /// Adds a diagnostic about a part of the text and sets its place. A path that it has is
+    /// relative to `path`.
     pub(super) fn push_at(&mut self, mut diagnostic: Diagnostic, part: &str, path: &str) {
         if !self.full() {
             // Parts are slices of the text, so the difference of their addresses is the offset.

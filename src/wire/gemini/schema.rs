@@ -19,7 +19,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use self::read_back::{Kinds, ReadBack, Step};
-use crate::schema::{flattened, follow, is_annotation, merge, pointed, pointer_token, role, single_type};
+use crate::schema::{
+    flattened, follow, is_annotation, list_member, merge, object_member, pointed, pointer_token, role, single_type,
+    text_member,
+};
 
 /// The number of passes over a schema that resolve one level each. Real schemas need at most two.
 const MAX_PASSES: usize = 4;
@@ -90,7 +93,9 @@ impl Subset {
             plain = writer.plain;
             for place in ambiguous {
                 let first = if passes < MAX_PASSES { place.len() } else { 0 };
-                plain.extend((first..=place.len()).filter_map(|end| Some(place.get(..end)?.to_vec())));
+                for end in first..=place.len() {
+                    plain.extend(place.get(..end).map(<[Step]>::to_vec));
+                }
             }
         }
     }
@@ -129,9 +134,11 @@ impl<'s> Writer<'s> {
     }
 
     fn changed(&mut self, keyword: &str, what: &'static str, path: &str) {
-        if let Some(known) = self.changes.iter_mut().find(|own| own.keyword == keyword && own.what == what) {
-            known.count += 1;
-            return;
+        for known in &mut self.changes {
+            if known.keyword == keyword && known.what == what {
+                known.count += 1;
+                return;
+            }
         }
         self.changes.push(Change { keyword: keyword.to_owned(), what, path: path.to_owned(), count: 1 });
     }
@@ -140,11 +147,13 @@ impl<'s> Writer<'s> {
     /// them and requires none.
     fn top(&mut self) -> (Map<String, Value>, ReadBack) {
         let mut map = self.inlined_schema(self.root, "");
-        let known = map.get("properties").and_then(Value::as_object).is_some_and(|own| !own.is_empty());
-        let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
-        if let Some(key) = key.filter(|_| !known) {
+        let is_named = object_member(&map, "properties").is_some_and(|own| !own.is_empty());
+        if let Some(key) = choice::alternatives_key(&map)
+            && !is_named
+        {
             let mut all: Map<String, Value> = Map::new();
-            for choice in map.shift_remove(key).as_ref().and_then(Value::as_array).into_iter().flatten() {
+            let Some(Value::Array(choices)) = map.shift_remove(key) else { return self.object(&map, "") };
+            for choice in &choices {
                 let Some(Value::Object(own)) = self.inlined_schema(choice, "").shift_remove("properties") else {
                     continue;
                 };
@@ -170,7 +179,7 @@ impl<'s> Writer<'s> {
         let mut clashes = Vec::new();
         let mut map = Map::new();
         for layer in &chain.layers {
-            self.work += layer.values().map(weight).sum::<usize>();
+            self.work += weight_of_all(layer);
             let mut layer: Map<String, Value> = (*layer).clone();
             layer.shift_remove("$ref");
             // Siblings of a reference apply too.
@@ -179,9 +188,10 @@ impl<'s> Writer<'s> {
         if chain.broken.is_some() {
             self.changed("$ref", "leads nowhere and is left out", path);
         }
-        for member in map.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-            let layers = follow(self.root, member).layers;
-            self.work += layers.iter().flat_map(|layer| layer.values()).map(weight).sum::<usize>();
+        for member in list_member(&map, "allOf") {
+            for layer in follow(self.root, member).layers {
+                self.work += weight_of_all(layer);
+            }
         }
         if self.work > MAX_WORK {
             return Map::new();
@@ -218,12 +228,12 @@ impl<'s> Writer<'s> {
     /// The schemas that a schema refers to, directly or in its `allOf`.
     fn targets(&self, node: &Value) -> Vec<*const Map<String, Value>> {
         let chain = follow(self.root, node);
-        let all = chain.end().and_then(|map| map.get("allOf")).and_then(Value::as_array);
-        let mut found: Vec<*const Map<String, Value>> = Vec::new();
-        for layers in all.into_iter().flatten().map(|member| follow(self.root, member).layers).chain([chain.layers]) {
-            found.extend(layers.into_iter().skip(1).map(std::ptr::from_ref));
+        let mut layers = Vec::new();
+        for member in chain.end().map_or(&[][..], |map| list_member(map, "allOf")) {
+            layers.extend(follow(self.root, member).layers.into_iter().skip(1));
         }
-        found
+        layers.extend(chain.layers.into_iter().skip(1));
+        layers.into_iter().map(std::ptr::from_ref).collect()
     }
 
     /// Writes a schema that is not followed further: JSON text of the accepted kinds, or a plain
@@ -292,7 +302,7 @@ impl<'s> Writer<'s> {
     fn object(&mut self, map: &Map<String, Value>, path: &str) -> (Map<String, Value>, ReadBack) {
         let mut out = Map::from_iter([("type".to_owned(), json!("object"))]);
         let (mut properties, mut back) = (Map::new(), ReadBack::default());
-        for (name, node) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, node) in object_member(map, "properties").into_iter().flatten() {
             if node == &Value::Bool(false) {
                 continue;
             }
@@ -305,9 +315,8 @@ impl<'s> Writer<'s> {
                 back.properties.insert(name.clone(), written.back);
             }
         }
-        let required: Vec<&Value> = map.get("required").and_then(Value::as_array).into_iter().flatten().collect();
-        let known = |name: &&Value| name.as_str().is_some_and(|name| properties.contains_key(name));
-        let required: Vec<Value> = required.into_iter().filter(known).cloned().collect();
+        let mut required = list_member(map, "required").to_vec();
+        required.retain(|name| name.as_str().is_some_and(|name| properties.contains_key(name)));
         self.rest(map, &mut out, path, &["properties", "required", "type"]);
         if !properties.is_empty() {
             out.insert("properties".to_owned(), Value::Object(properties));
@@ -322,14 +331,18 @@ impl<'s> Writer<'s> {
         let mut out = Map::from_iter([("type".to_owned(), json!("array"))]);
         self.rest(map, &mut out, path, &["items", "prefixItems", "type"]);
         let below = format!("{path}/items");
-        let tuple = map.get("prefixItems").or_else(|| map.get("items")).and_then(Value::as_array);
+        let tuple = match map.get("prefixItems").or(map.get("items")) {
+            Some(Value::Array(places)) => Some(places),
+            _ => None,
+        };
         self.at.push(Step::Item);
         let items = if let Some(places) = tuple {
             self.changed("prefixItems", "is written as any of its items", path);
             // After the items of a tuple, any value that `items` (or `additionalItems`) accepts may
             // follow.
             let rest = if map.contains_key("prefixItems") { map.get("items") } else { map.get("additionalItems") };
-            let choices: Vec<&Value> = places.iter().chain(rest.filter(|rest| rest.is_object())).collect();
+            let mut choices = Vec::from_iter(places);
+            choices.extend(rest.filter(|rest| rest.is_object()));
             self.node(&json!({"anyOf": choices}), &Map::new(), &below)
         } else {
             self.node(map.get("items").unwrap_or(&Value::Bool(true)), &Map::new(), &below)
@@ -380,7 +393,7 @@ fn text_schema(words: &Map<String, Value>, ask: &str) -> Map<String, Value> {
 
 /// Appends to a description.
 fn say(out: &mut Map<String, Value>, words: &str) {
-    let before = out.get("description").and_then(Value::as_str).unwrap_or_default();
+    let before = text_member(out, "description").unwrap_or_default();
     let gap = if before.is_empty() { "" } else { " " };
     let text = format!("{before}{gap}{words}");
     out.insert("description".to_owned(), Value::String(text));
@@ -390,28 +403,57 @@ fn say(out: &mut Map<String, Value>, words: &str) {
 /// kinds if that does not determine them.
 fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
     let Some(map) = pointed(root, node).as_object() else { return Kinds::ALL };
-    let below = |list: &Value| {
-        let all = list.as_array().filter(|_| depth > 0)?;
-        Some(all.iter().map(|choice| possible(root, choice, depth - 1)).fold(Kinds::NONE, Kinds::and))
+    let mut kinds = match map.get("type") {
+        Some(Value::Array(types)) => any_of(types, |name| name.as_str().map(Kinds::of_type)),
+        _ => single_type(map).map_or(Kinds::ALL, Kinds::of_type),
     };
-    let types = match map.get("type") {
-        Some(Value::Array(types)) => types.iter().filter_map(Value::as_str).map(Kinds::of_type).reduce(Kinds::and),
-        _ => single_type(map).map(Kinds::of_type),
-    };
-    let listed =
-        map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().map(Kinds::of_value).reduce(Kinds::and));
-    let choices = ["anyOf", "oneOf"].iter().find_map(|key| below(map.get(*key)?));
-    let members = map.get("allOf").and_then(Value::as_array).filter(|_| depth > 0);
-    let members = members.map(|all| all.iter().map(|own| possible(root, own, depth - 1)).fold(Kinds::ALL, Kinds::both));
-    [types, listed, choices, members].into_iter().flatten().fold(Kinds::ALL, Kinds::both)
+    kinds = kinds.both(any_of(list_member(map, "enum"), |value| Some(Kinds::of_value(value))));
+    let Some(below) = depth.checked_sub(1) else { return kinds };
+    if let Some(key) = choice::alternatives_key(map) {
+        let mut either = Kinds::NONE;
+        for one in list_member(map, key) {
+            either = either.and(possible(root, one, below));
+        }
+        kinds = kinds.both(either);
+    }
+    for member in list_member(map, "allOf") {
+        kinds = kinds.both(possible(root, member, below));
+    }
+    kinds
+}
+
+/// The kinds of the elements that have one; all kinds if none has.
+fn any_of(list: &[Value], kind: impl Fn(&Value) -> Option<Kinds>) -> Kinds {
+    list.iter().filter_map(kind).reduce(Kinds::and).unwrap_or(Kinds::ALL)
 }
 
 /// The cost of copying a value.
 fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / TEXT,
-        Value::Array(list) => 1 + list.iter().map(weight).sum::<usize>(),
-        Value::Object(map) => 1 + map.iter().map(|(key, value)| key.len() / TEXT + weight(value)).sum::<usize>(),
+        Value::Array(list) => {
+            let mut sum = 1;
+            for value in list {
+                sum += weight(value);
+            }
+            sum
+        }
+        Value::Object(map) => {
+            let mut sum = 1;
+            for (key, value) in map {
+                sum += key.len() / TEXT + weight(value);
+            }
+            sum
+        }
         _ => 1,
     }
+}
+
+/// The cost of copying the values of an object.
+fn weight_of_all(map: &Map<String, Value>) -> usize {
+    let mut sum = 0;
+    for value in map.values() {
+        sum += weight(value);
+    }
+    sum
 }

@@ -36,20 +36,18 @@ impl Limits {
             found.push(Diagnostic::warning("too-many-strict", Place::default(), message).help(help));
         }
         let tools = &facts.tools;
-        let faults = tools.iter().filter_map(|tool| refused_name(tool, wire, &self.name)).collect();
-        report(&mut found, "refused-name", faults, &format!("a name has {}: rename the tool", self.name));
+        let help = format!("a name has {}: rename the tool", self.name);
+        report(&mut found, "refused-name", tools, &help, |tool| refused_name(tool, wire, &self.name));
         if let Some(rule) = &self.property_key {
             let help = format!(
                 "a parameter's name has {}: rename it, or use an arm that folds the tool (stable, index); limit: {}",
                 rule.value, rule.source
             );
-            let faults = tools.iter().filter_map(|tool| refused_parameters(tool, wire, &rule.value)).collect();
-            report(&mut found, "refused-parameter", faults, &help);
+            report(&mut found, "refused-parameter", tools, &help, |tool| refused_parameters(tool, wire, &rule.value));
         }
         if let Some(most) = &self.max_description {
             let help = format!("shorten it, or use an arm that folds the tool; limit: {}", most.source);
-            let faults = tools.iter().filter_map(|tool| long_description(tool, wire, most.value)).collect();
-            report(&mut found, "long-description", faults, &help);
+            report(&mut found, "long-description", tools, &help, |tool| long_description(tool, wire, most.value));
         }
         if let Some(most) = &self.max_namespace {
             for (name, count) in facts.namespaces.iter().filter(|(_, count)| *count > most.value).take(MAX_NAMED) {
@@ -85,12 +83,24 @@ fn long_description(tool: &ToolFacts, wire: Wire, most: usize) -> Option<String>
         .then(|| format!("tool `{}`: the description has {has} characters, {wire} takes {most} there", tool.name))
 }
 
-/// Adds a warning for each fault; the first ones are named.
-fn report(found: &mut Vec<Diagnostic>, code: &'static str, mut faults: Vec<String>, help: &str) {
-    let more = faults.len().saturating_sub(MAX_NAMED);
-    if more > 0 {
-        faults.truncate(MAX_NAMED);
-        faults.push(format!("{more} more tools like these are not shown"));
+/// Adds a warning for each tool with a fault; the first ones are named.
+fn report(
+    found: &mut Vec<Diagnostic>,
+    code: &'static str,
+    tools: &[ToolFacts],
+    help: &str,
+    fault: impl Fn(&ToolFacts) -> Option<String>,
+) {
+    let mut count = 0;
+    for tool in tools {
+        let Some(message) = fault(tool) else { continue };
+        count += 1;
+        if count <= MAX_NAMED {
+            found.push(Diagnostic::warning(code, Place::default(), message).help(help));
+        }
     }
-    found.extend(faults.into_iter().map(|fault| Diagnostic::warning(code, Place::default(), fault).help(help)));
+    if count > MAX_NAMED {
+        let message = format!("{} more tools like these are not shown", count - MAX_NAMED);
+        found.push(Diagnostic::warning(code, Place::default(), message).help(help));
+    }
 }

@@ -1,9 +1,13 @@
 //! Names within each provider's alphabet, and back.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use toolfold::catalog::Catalog;
 use toolfold::conversation::{Conversation, Outcome};
-use toolfold::engine::Engine;
+use toolfold::engine::{Engine, PolicyLayer};
+use toolfold::policy::{MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ExpandRequest};
 use toolfold::wire::Wire;
 
@@ -112,6 +116,25 @@ fn names_with_blanks_are_sent_under_others() {
     let seen: Vec<(&str, &str)> = entries.iter().map(|own| (own.name.as_str(), own.detail.name())).collect();
     assert_eq!(seen[..2], [("get_weather", "full"), ("set_weather", "summary")]);
     assert_eq!(entries[1].description, "S.");
+}
+
+/// Policies use the given name too.
+#[test]
+fn policy_rules_use_the_given_name() {
+    for rule in ["[[rule]]\ntool = \"get weather\"\ndecide = \"deny\"\nargs = { a = \"x\" }", "deny = [\"获取*\"]"] {
+        let file = PolicyFile::load(rule, "policy.toml", PolicyScope::User).into_result().unwrap();
+        let (policy, _) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+        let tools = json!([folded("get weather"), folded("获取天气"), folded("other")]);
+        let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
+        let engine = Engine::builder(catalog).arm(Arm::Full).policy(policy).build().unwrap();
+        let mut conversation = engine.talk();
+        let refused: Vec<bool> = ["get_weather", "获取天气"]
+            .map(|name| {
+                !matches!(conversation.call("", name, json!({"a": "x"})), Ok(Outcome::Confirm(_) | Outcome::Forward(_)))
+            })
+            .into();
+        assert_eq!(refused, [rule.starts_with("[["), rule.starts_with("deny")], "{rule}");
+    }
 }
 
 #[test]

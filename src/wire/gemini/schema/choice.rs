@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::read_back::{Kinds, ReadBack};
 use super::{Writer, Written, say};
+use crate::schema::text_member;
 
 /// The maximum number of listed values in a description; the others are counted.
 const MAX_SAID: usize = 40;
@@ -18,14 +19,17 @@ pub(super) struct Choices {
 impl Writer<'_> {
     /// The alternatives of a schema; `None` if it has none.
     pub(super) fn choices(&mut self, map: &Map<String, Value>, path: &str) -> Option<Choices> {
-        let key = ["anyOf", "oneOf"].into_iter().find(|key| map.get(*key).is_some_and(Value::is_array));
         let mut base = map.clone();
-        let Some(key) = key else {
-            let types = map.get("type").and_then(Value::as_array)?;
+        let Some(key) = alternatives_key(map) else {
+            let Some(Value::Array(types)) = map.get("type") else { return None };
             base.shift_remove("type");
-            return Some(Choices { between: types.iter().map(|own| json!({"type": own})).collect(), base });
+            let mut between = Vec::with_capacity(types.len());
+            for own in types {
+                between.push(json!({"type": own}));
+            }
+            return Some(Choices { between, base });
         };
-        let between = base.shift_remove(key)?;
+        let Some(Value::Array(between)) = base.shift_remove(key) else { return None };
         if map.contains_key("properties") || map.contains_key("enum") {
             self.changed(key, "beside properties or an enum is left out", path);
             return Some(Choices { between: Vec::new(), base });
@@ -33,7 +37,7 @@ impl Writer<'_> {
         if key == "oneOf" {
             self.changed("oneOf", "is written as `anyOf`", path);
         }
-        Some(Choices { between: between.as_array().cloned().unwrap_or_default(), base })
+        Some(Choices { between, base })
     }
 
     /// Writes alternatives. `None` if there are some but no value can satisfy any of them.
@@ -52,11 +56,17 @@ impl Writer<'_> {
         }
         let (mut written, mut back): (Vec<Value>, ReadBack) = (Vec::new(), ReadBack::default());
         // Writes each alternative with the members beside it, because `anyOf` must be alone.
-        for choice in between.iter().filter(|choice| **choice != Value::Bool(false)) {
+        for choice in &between {
+            if choice == &Value::Bool(false) {
+                continue;
+            }
             let Some(one) = self.node(choice, &base, path) else { continue };
             back.or(one.back);
-            let flat = one.schema.get("anyOf").and_then(Value::as_array).cloned();
-            for one in flat.unwrap_or_else(|| vec![one.schema]) {
+            let flat = match one.schema.get("anyOf") {
+                Some(Value::Array(flat)) => flat.clone(),
+                _ => vec![one.schema],
+            };
+            for one in flat {
                 if !written.contains(&one) {
                     written.push(one);
                 }
@@ -72,66 +82,70 @@ impl Writer<'_> {
     /// Writes listed values by kind: strings as an enum, numbers and booleans in the description,
     /// objects and arrays as an enum of their JSON text.
     pub(super) fn listed_values(&mut self, map: &Map<String, Value>, path: &str) -> Option<Written> {
-        let listed: Vec<Value> = match map.get("enum").and_then(Value::as_array) {
-            Some(listed) => listed.clone(),
-            None => {
+        let listed: Vec<Value> = match map.get("enum") {
+            Some(Value::Array(listed)) => listed.clone(),
+            _ => {
                 self.changed("const", "is written as an enum with one value", path);
-                map.get("const").cloned().into_iter().collect()
+                Vec::from_iter(map.get("const").cloned())
             }
         };
-        let said = map.get("type").and_then(Value::as_str);
+        let said = text_member(map, "type");
+        let is_number = matches!(said, None | Some("number" | "integer"));
+        let is_boolean = matches!(said, None | Some("boolean"));
         let allowed = said.map_or(Kinds::ALL, Kinds::of_type);
-        let fits = |value: &&Value| !allowed.both(Kinds::of_value(value)).is_empty();
+        let (mut texts, mut shapes, mut numbers, mut truths) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for value in &listed {
+            let fits = !allowed.both(Kinds::of_value(value)).is_empty();
+            match value {
+                Value::String(text) if fits && !text.is_empty() => texts.push(text.as_str()),
+                Value::Object(_) | Value::Array(_) if fits => shapes.push(value),
+                Value::Number(_) if is_number => numbers.push(value),
+                Value::Bool(_) if is_boolean => truths.push(value),
+                _ => {}
+            }
+        }
         let mut words = Map::new();
         self.rest(map, &mut words, path, &["type", "enum", "const"]);
-        if listed.iter().any(Value::is_null) {
+        if listed.contains(&Value::Null) {
             words.insert("nullable".to_owned(), Value::Bool(true));
         }
         let (mut written, mut back) = (Vec::new(), ReadBack::default());
-        let mut add = |kind: &str, more: Vec<(&str, Value)>, own: ReadBack| {
+        let of_kind = |kind: &str| {
             let mut out = words.clone();
             out.insert("type".to_owned(), json!(kind));
-            out.extend(more.into_iter().map(|(key, value)| (key.to_owned(), value)));
-            written.push(out);
-            back.or(own);
+            out
         };
-        let texts: Vec<&str> =
-            listed.iter().filter(fits).filter_map(Value::as_str).filter(|text| !text.is_empty()).collect();
         if !texts.is_empty() {
-            add("string", vec![("enum", json!(texts))], ReadBack::strings(texts.iter().copied()));
+            let mut out = of_kind("string");
+            out.insert("enum".to_owned(), json!(texts));
+            written.push(out);
+            back.or(ReadBack::strings(texts.iter().copied()));
         }
-        let shapes: Vec<&Value> =
-            listed.iter().filter(fits).filter(|value| value.is_object() || value.is_array()).collect();
-        let kinds = shapes.iter().map(|value| Kinds::of_value(value)).fold(Kinds::NONE, Kinds::and);
         let asked = !shapes.is_empty() && !self.plain.contains(&self.at);
         if asked {
-            let texts: Vec<String> = shapes.iter().map(ToString::to_string).collect();
+            let (mut texts, mut kinds) = (Vec::new(), Kinds::NONE);
+            for value in &shapes {
+                texts.push(value.to_string());
+                kinds = kinds.and(Kinds::of_value(value));
+            }
+            let mut out = of_kind("string");
             let description = super::text_schema(map, "(JSON, written as text)").shift_remove("description");
-            let more = description.map(|words| ("description", words));
-            let more = more.into_iter().chain([("enum", json!(texts))]).collect();
-            add("string", more, ReadBack::requested_as_text(kinds));
+            out.extend(description.map(|words| ("description".to_owned(), words)));
+            out.insert("enum".to_owned(), json!(texts));
+            written.push(out);
+            back.or(ReadBack::requested_as_text(kinds));
         }
-        let typed = |kinds: [&str; 2]| said.is_none_or(|said| kinds.contains(&said));
-        let numeric = typed(["number", "integer"]);
-        let numbers: Vec<&Value> = listed.iter().filter(|value| numeric && value.is_number()).collect();
         if !numbers.is_empty() {
-            let kind = if said == Some("integer") { "integer" } else { "number" };
-            add(kind, Vec::new(), ReadBack::default());
+            let mut out = of_kind(if said == Some("integer") { "integer" } else { "number" });
+            say(&mut out, &one_of(&numbers));
+            written.push(out);
         }
-        let boolean = typed(["boolean", "boolean"]);
-        let truths: Vec<&Value> = listed.iter().filter(|value| boolean && value.is_boolean()).collect();
         if !truths.is_empty() {
-            add("boolean", Vec::new(), ReadBack::default());
+            let mut out = of_kind("boolean");
+            say(&mut out, &one_of(&truths));
+            written.push(out);
         }
-        for out in &mut written {
-            let values = match out.get("type").and_then(Value::as_str) {
-                Some("boolean") => &truths,
-                Some("string") => continue,
-                _ => &numbers,
-            };
-            say(out, &one_of(values));
-        }
-        if listed.iter().any(|value| value.as_str() == Some("")) {
+        if listed.contains(&json!("")) {
             self.changed("enum", "loses the empty text", path);
         }
         if asked {
@@ -156,7 +170,7 @@ impl Writer<'_> {
     pub(super) fn scalar(&mut self, map: &Map<String, Value>, kind: &str, path: &str) -> Written {
         let mut out = Map::from_iter([("type".to_owned(), json!(kind))]);
         self.rest(map, &mut out, path, &["type", "format"]);
-        if let Some(format) = map.get("format").and_then(Value::as_str) {
+        if let Some(format) = text_member(map, "format") {
             let passes = matches!(
                 (kind, format),
                 ("string", "date-time") | ("number", "float" | "double") | ("integer", "int32" | "int64")
@@ -184,8 +198,13 @@ impl Writer<'_> {
     }
 }
 
+/// The keyword whose alternatives are written.
+pub(super) fn alternatives_key(map: &Map<String, Value>) -> Option<&'static str> {
+    ["anyOf", "oneOf"].into_iter().find(|key| matches!(map.get(*key), Some(Value::Array(_))))
+}
+
 fn is_null(choice: &Value) -> bool {
-    choice.get("type").and_then(Value::as_str) == Some("null") || choice.get("const").is_some_and(Value::is_null)
+    choice.get("type") == Some(&json!("null")) || choice.get("const") == Some(&Value::Null)
 }
 
 /// Listed values in words.

@@ -184,9 +184,9 @@ impl FloorCharBoundary for str {
 
 /// OpenAI's tokenizer, from tiktoken-rs.
 ///
-/// A vocabulary is loaded when the first text is counted with it (about 0.06 s of CPU) and stays for
-/// the life of the process; unused ones are not loaded. Counts are exact for every text in which
-/// white space or punctuation follows a letter or digit at least once in 16 KiB. A longer run
+/// A vocabulary is loaded when the first text is counted with it (about 0.06 s of CPU) and stays
+/// for the life of the process; unused ones are not loaded. Counts are exact for every text in
+/// which white space or punctuation follows a letter or digit at least once in 16 KiB. A longer run
 /// (base64 without `+` and `/`, a megabyte of spaces) is split every 16 KiB, which may add a token
 /// or two per split. Counting never panics, and any megabyte takes well under two seconds.
 #[cfg(feature = "tiktoken")]

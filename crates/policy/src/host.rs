@@ -117,7 +117,7 @@ impl Host {
             }
             readings.insert(form);
         }
-        // A host alone counts as one of the web.
+        // A host without a scheme counts as a host of the web.
         let (scheme, _) = url.split_once("://").unwrap_or(("https", url));
         let web = WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own));
         Self { plain, readings, web, guess: false }

@@ -103,7 +103,7 @@ pub(crate) fn find(base: &str) -> Option<&'static Program> {
     row(name_of(base)?)
 }
 
-/// The row of exactly this name. Without one, a row that says nothing.
+/// The row of exactly this name, or an empty row.
 pub(crate) fn row_or_empty(name: &str) -> &'static Program {
     row(name).unwrap_or(&UNKNOWN)
 }

@@ -241,7 +241,7 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         // `*` and `?` of a glob do not match a leading dot.
         let no_dot = !loose && matches!(first, Item::One | Item::Many);
         at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
-        // `*` may go on behind the letter that it matched.
+        // `*` may also match the letters that follow.
         let following = if *first == Item::Many { own } else { rest };
         for item in following {
             match item {

@@ -159,7 +159,7 @@ mod tests {
         let known = [
             ("filesystem", 2),
             ("git", 0),
-            ("github", 3),
+            ("github", 2),
             ("gmail", 0),
             ("grafana", 8),
             ("atlassian", 14),

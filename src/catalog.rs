@@ -20,6 +20,7 @@ mod export;
 mod faults;
 mod format;
 mod import;
+mod input;
 mod layout;
 mod slice;
 mod tool;
@@ -32,10 +33,11 @@ pub use import::MAX_BYTES;
 pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
 pub(crate) use tool::Key;
-pub use tool::{Tool, ToolError};
+pub use tool::{Origin, Tool, ToolError};
 pub use toolfold_diagnostic::Annotations;
 
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::layout::Breakpoint;
@@ -127,6 +129,19 @@ impl Catalog {
         export::export(self, format)
     }
 
+    /// Returns the catalog with the origins of its tools, by name. Tools that are not in the map
+    /// keep theirs. Lists of several servers are derived server by server, and queries find tools
+    /// by their servers.
+    #[must_use]
+    pub fn with_origins(mut self, origins: &BTreeMap<String, Origin>) -> Self {
+        for (name, tool) in &mut self.tools {
+            if let Some(origin) = origins.get(name.as_str()) {
+                Arc::make_mut(tool).origin = origin.clone();
+            }
+        }
+        self
+    }
+
     /// Returns a catalog with only the tools whose index in `kept` is true. Foreign entries keep
     /// their position.
     #[must_use]
@@ -153,6 +168,17 @@ impl Catalog {
             None => leaves_one().then(|| whole().filtered(place, breakpoint)),
         };
         Self { tools, layout: layout.map(Arc::new) }
+    }
+
+    /// The same catalog with other definitions of some tools, each with its index and its name.
+    pub(crate) fn with_tools(&self, tools: Vec<(usize, Tool)>) -> Self {
+        let mut catalog = self.clone();
+        for (index, tool) in tools {
+            if let Some((_, own)) = catalog.tools.get_index_mut(index) {
+                *own = Arc::new(tool);
+            }
+        }
+        catalog
     }
 
     /// The entries that are not foldable tools, in order: tools that a provider runs or defines,

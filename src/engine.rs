@@ -170,6 +170,33 @@ impl Engine {
         Self(Arc::new(Inner {
             catalog: inner.catalog.filtered(kept),
             assignment: inner.assignment.filtered(kept),
+            skills,
+            search: Arc::default(),
+            #[cfg(feature = "validate")]
+            validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
+            ..self.copied()
+        }))
+    }
+
+    /// The same engine with other definitions of some tools, each with its index in the catalog.
+    /// Their names stay.
+    pub(crate) fn with_tools(&self, tools: Vec<(usize, Tool)>) -> Self {
+        let mut inner = self.copied();
+        #[cfg(feature = "validate")]
+        if let Some(validators) = &mut inner.validators {
+            validators.replace(&tools);
+        }
+        inner.catalog = inner.catalog.with_tools(tools);
+        inner.diagnostics.clone_from(&self.0.diagnostics);
+        Self(Arc::new(inner))
+    }
+
+    /// A copy without cached values and diagnostics.
+    fn copied(&self) -> Inner {
+        let inner = &self.0;
+        Inner {
+            catalog: inner.catalog.clone(),
+            assignment: inner.assignment.clone(),
             folds: inner.folds,
             arm: inner.arm,
             budget: inner.budget,
@@ -179,13 +206,13 @@ impl Engine {
             partial: inner.partial,
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
-            skills,
-            search: Arc::new(inner.search.for_part()),
+            skills: inner.skills.clone(),
+            search: inner.search.clone(),
             diagnostics: Vec::new(),
             #[cfg(feature = "validate")]
-            validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
+            validators: inner.validators.clone(),
             memo: Memo::default(),
-        }))
+        }
     }
 
     /// A value that other modules derive from this engine, created once for each key and arm and

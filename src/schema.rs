@@ -11,6 +11,7 @@
 //! | where could a validator take it to lead? | `Document` |
 //! | what is a schema with its parts put together? | [`dereferenced`], `merge`, `flattened` |
 //! | what does a schema of any draft mean in 2020-12? | `normalize` |
+//! | what is a schema with one parameter for an input, or with other names? | `wrapped`, `renamed` |
 //! | what arguments does a tool take? | [`top`], [`properties`], [`required`], `takes_no_parameters` |
 //!
 //! Nothing here fetches, loops or recurses without bound: a reference is followed only inside its
@@ -24,11 +25,13 @@ mod keyword;
 mod merge;
 mod normal;
 mod reference;
+mod rename;
 #[cfg(test)]
 mod tests;
 mod types;
 #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod walk;
+mod wrap;
 
 pub use arguments::{properties, required, top};
 pub(crate) use arguments::{single_type, takes_no_parameters};
@@ -41,10 +44,12 @@ pub(crate) use merge::{flattened, merge};
 pub(crate) use normal::normalize;
 pub(crate) use reference::{Broken, follow, follow_by, pointed, pointed_at, reference, route};
 pub use reference::{Target, identifier, is_dynamic, pointer_token, resolve};
+pub(crate) use rename::{parameters, renamed};
 pub use types::Types;
 pub use walk::walk;
 #[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
 pub(crate) use walk::{children, every_object, held, walk_mut};
+pub(crate) use wrap::{VALUE, wrapped};
 
 use serde_json::Value;
 

@@ -14,12 +14,14 @@ mod api;
 mod append;
 mod arguments;
 mod assemble;
+mod bedrock;
 mod cache;
 mod calls;
 mod capability;
 mod carry;
 mod gemini;
 mod history;
+mod input;
 pub mod limits;
 mod mcp;
 mod message;
@@ -27,6 +29,7 @@ mod names;
 mod openai_chat;
 mod openai_responses;
 mod out;
+mod parameters;
 mod reader;
 mod render;
 mod repair;
@@ -45,6 +48,7 @@ pub use limits::{Limit, LimitRow, Limits, NameLimitsError, NameRule, RenderedFac
 pub use message::Message;
 pub(crate) use names::{NameTable, Named, NoFreeName};
 pub use openai_chat::chat_tool;
+pub(crate) use parameters::with_accepted_parameters;
 pub(crate) use render::{MetaEntry, MetaRole, RenderInput, Rendered};
 pub use render::{RenderOptions, ToolEntry};
 pub use steps::PastCall;
@@ -73,11 +77,14 @@ pub enum Wire {
     Gemini,
     /// The Model Context Protocol: `tools/list` and `tools/call`.
     Mcp,
+    /// Bedrock's `Converse` and `ConverseStream`.
+    BedrockConverse,
 }
 
 impl Wire {
     /// Every wire.
-    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::Mcp, Self::BedrockConverse];
 
     /// The name in flags and files.
     #[must_use]
@@ -122,7 +129,7 @@ impl fmt::Display for Wire {
 /// The text does not name a [`Wire`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini or mcp",
+    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse",
     crate::diagnostic::visible(.0)
 )]
 #[non_exhaustive]

@@ -75,6 +75,7 @@ fn write_tool(out: &mut String, tool: &Tool, name: &str, format: Format) {
         Format::OpenAiChat => r#"{"type":"function","function":{"name":"#,
         Format::OpenAiResponses => r#"{"type":"function","name":"#,
         Format::Anthropic | Format::Mcp | Format::Gemini => r#"{"name":"#,
+        Format::BedrockConverse => r#"{"toolSpec":{"name":"#,
     });
     write_string(out, name);
     if let Some(title) = tool.title().filter(|_| format == Format::Mcp) {
@@ -90,21 +91,27 @@ fn write_tool(out: &mut String, tool: &Tool, name: &str, format: Format) {
         Format::Anthropic => r#","input_schema":"#,
         Format::Mcp => r#","inputSchema":"#,
         Format::Gemini => r#","parametersJsonSchema":"#,
+        Format::BedrockConverse => r#","inputSchema":{"json":"#,
     });
     out.push_str(tool.parameters_text());
+    if format == Format::BedrockConverse {
+        out.push('}');
+    }
     match (format, tool.strict()) {
         // Responses treats an absent `strict` as true, so false is written explicitly.
         (Format::OpenAiResponses, strict) => {
             out.push_str(if strict == Some(true) { r#","strict":true"# } else { r#","strict":false"# });
         }
-        (Format::OpenAiChat | Format::Anthropic, Some(true)) => out.push_str(r#","strict":true"#),
+        (Format::OpenAiChat | Format::Anthropic | Format::BedrockConverse, Some(true)) => {
+            out.push_str(r#","strict":true"#)
+        }
         _ => {}
     }
     if let Some(annotations) = tool.annotations().filter(|_| format == Format::Mcp) {
         out.push_str(r#","annotations":"#);
         out.push_str(&serde_json::to_string(annotations).unwrap_or_else(|_| "{}".to_owned()));
     }
-    out.push_str(if format == Format::OpenAiChat { "}}" } else { "}" });
+    out.push_str(if matches!(format, Format::OpenAiChat | Format::BedrockConverse) { "}}" } else { "}" });
 }
 
 fn is_escaped(byte: u8) -> bool {

@@ -19,11 +19,14 @@ pub enum Format {
     /// Gemini: `{"functionDeclarations":[{"name",…,"parametersJsonSchema"}]}`, or `parameters` in
     /// its OpenAPI subset.
     Gemini,
+    /// Bedrock Converse: `{"toolSpec":{"name",…,"inputSchema":{"json"}}}`.
+    BedrockConverse,
 }
 
 impl Format {
     /// Every format, in the order of the documentation.
-    pub const ALL: [Self; 5] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Mcp, Self::Gemini];
+    pub const ALL: [Self; 6] =
+        [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Mcp, Self::Gemini, Self::BedrockConverse];
 
     /// The name in flags and files.
     #[must_use]
@@ -34,6 +37,7 @@ impl Format {
             Self::Anthropic => "anthropic",
             Self::Mcp => "mcp",
             Self::Gemini => "gemini",
+            Self::BedrockConverse => "bedrock-converse",
         }
     }
 
@@ -43,7 +47,8 @@ impl Format {
         match self {
             Self::OpenAiChat | Self::OpenAiResponses => &["parameters"],
             Self::Anthropic => &["input_schema"],
-            Self::Mcp => &["inputSchema"],
+            // In Bedrock's, the schema is below: `{"json": …}`.
+            Self::Mcp | Self::BedrockConverse => &["inputSchema"],
             // The JSON form of a protobuf message allows both spellings of a key.
             Self::Gemini => &["parametersJsonSchema", "parameters_json_schema", "parameters"],
         }
@@ -57,6 +62,7 @@ impl Format {
             Self::Anthropic => r#"a tool looks like {"name":"…","input_schema":{…}}"#,
             Self::Mcp => r#"a tool looks like {"name":"…","inputSchema":{…}}"#,
             Self::Gemini => r#"a tool looks like {"functionDeclarations":[{"name":"…","parametersJsonSchema":{…}}]}"#,
+            Self::BedrockConverse => r#"a tool looks like {"toolSpec":{"name":"…","inputSchema":{"json":{…}}}}"#,
         }
     }
 }
@@ -70,7 +76,7 @@ impl fmt::Display for Format {
 /// The text does not name a [`Format`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp or gemini",
+    "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp, gemini or bedrock-converse",
     crate::diagnostic::visible(.0)
 )]
 #[non_exhaustive]

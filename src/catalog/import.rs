@@ -1,8 +1,9 @@
-//! Reads tool lists in the formats of OpenAI, Anthropic, MCP and Gemini.
+//! Reads tool lists in the formats of OpenAI, Anthropic, MCP and Gemini, and of frameworks.
 
 mod check;
 mod dialect;
 mod fields;
+mod framework;
 mod notes;
 mod read;
 mod sniff;
@@ -11,11 +12,13 @@ mod surrogates;
 pub(crate) use fields::Fields;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use self::fields::list_elements;
+use self::fields::{Elements, list_elements};
+use self::framework::{Shape, translated};
 use self::notes::{Notes, bad_tool};
 use self::sniff::Kind;
 use super::compact::compact;
@@ -25,6 +28,9 @@ use crate::diagnostic::{Diagnostic, Loaded, Place};
 
 /// The maximum size of a tool list, in bytes. The largest known real list is under 1 MB.
 pub const MAX_BYTES: usize = 32 * 1024 * 1024;
+
+/// The maximum number of keys that a note names.
+const MAX_KEYS: usize = 8;
 
 pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<Catalog> {
     if text.len() > MAX_BYTES {
@@ -44,16 +50,25 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
             notes.push(diagnostic);
             Catalog::new()
         }
-        Ok((base, elements)) => {
-            let fields: Vec<Result<Fields<'_>, String>> = elements.iter().map(|raw| Fields::from_raw(raw)).collect();
-            let format = format.or_else(|| sniff::format_of(&fields)).unwrap_or(Format::OpenAiResponses);
-            let mut list = List { format, catalog: Catalog::new(), entries: Vec::new(), notes };
-            for (at, (raw, read)) in elements.iter().zip(&fields).enumerate() {
-                list.entry(raw, read.as_ref(), &format!("{base}/{at}"));
-            }
+        Ok(elements) => {
+            let mut list = List {
+                format: Format::Mcp,
+                catalog: Catalog::new(),
+                entries: Vec::new(),
+                left_out: BTreeSet::new(),
+                notes,
+            };
+            list.read(&elements, format);
+            list.note_left_out(file);
             notes = list.notes;
+            if elements.is_page {
+                let message = "the list is one page of several: it has a `nextCursor`";
+                let page = Diagnostic::warning("partial-list", Place::file(file).path(elements.base), message);
+                notes.push(page.help("request the other pages and give all tools as one array"));
+            }
             let plain = list.entries.iter().all(|entry| matches!(entry, Entry::Tool(_)));
-            list.catalog.layout = (!plain).then(|| Arc::new(Layout { format, entries: list.entries }));
+            let layout = Layout { format: list.format, entries: list.entries };
+            list.catalog.layout = (!plain).then(|| Arc::new(layout));
             list.catalog
         }
     };
@@ -66,16 +81,72 @@ struct List<'n> {
     /// The tools read so far. The layout is added at the end.
     catalog: Catalog,
     entries: Vec<Entry>,
+    /// The keys of frameworks that have no place in a tool.
+    left_out: BTreeSet<String>,
     notes: Notes<'n>,
 }
 
 impl List<'_> {
+    fn read(&mut self, elements: &Elements<'_>, format: Option<Format>) {
+        let list = &elements.list;
+        let fields: Vec<Result<Fields<'_>, String>> = list.iter().map(|one| Fields::from_raw(one.raw)).collect();
+        let is_named = list.iter().any(|one| one.name.is_some());
+        let found = if is_named { Some(Format::Mcp) } else { sniff::format_of(&fields) };
+        self.format = format.or(found).unwrap_or(Format::OpenAiResponses);
+        for (at, (element, read)) in list.iter().zip(&fields).enumerate() {
+            let raw = element.raw;
+            let shape = read.as_ref().ok().and_then(Shape::of_entry);
+            match (&element.name, shape, read) {
+                (Some(name), _, Ok(fields)) => {
+                    self.framework_tool(raw, Shape::AiSdk, Some(name), fields, &format!("{}/{name}", elements.base));
+                }
+                (None, Some(shape), Ok(fields)) => {
+                    self.framework_tool(raw, shape, None, fields, &format!("{}/{at}", elements.base));
+                }
+                (_, _, read) => self.entry(raw, read.as_ref(), &format!("{}/{at}", elements.base)),
+            }
+        }
+    }
+
+    /// Reads a tool in the shape of a framework.
+    fn framework_tool(&mut self, given: &RawValue, shape: Shape, name: Option<&str>, fields: &Fields<'_>, path: &str) {
+        if self.format != Format::Mcp {
+            let message = format!("this tool has the shape of {} in a list of {}", shape.name(), self.format);
+            let mixed = Diagnostic::error("mixed-formats", Place::default(), message);
+            return self.notes.push_at(mixed.help("one list has one format: import them apart"), given.get(), path);
+        }
+        let own = translated(shape, name, fields);
+        let read = own.and_then(|own| {
+            self.left_out.extend(own.left_out);
+            RawValue::from_string(own.text).map_err(|why| why.to_string())
+        });
+        match &read {
+            Err(why) => self.notes.push_at(bad_tool(why.clone()), given.get(), path),
+            Ok(raw) => match Fields::from_raw(raw) {
+                Err(why) => self.notes.push_at(bad_tool(why), given.get(), path),
+                Ok(fields) => {
+                    let tool = self.import_tool(raw, &fields, None, (given, path));
+                    self.entries.extend(tool.map(Entry::Tool));
+                }
+            },
+        }
+    }
+
+    fn note_left_out(&mut self, file: &str) {
+        let keys: Vec<String> = self.left_out.iter().take(MAX_KEYS).map(|key| format!("`{key}`")).collect();
+        if !keys.is_empty() {
+            let more = if self.left_out.len() > MAX_KEYS { " and more" } else { "" };
+            let message = format!("the keys {}{more} are settings of a framework: they are left out", keys.join(", "));
+            self.notes.push(Diagnostic::note("foreign-key", Place::file(file), message));
+        }
+    }
+
     fn entry(&mut self, raw: &RawValue, read: Result<&Fields<'_>, &String>, path: &str) {
         let kind = read.map_err(Clone::clone).and_then(|fields| Ok((fields, sniff::entry_kind(fields, self.format)?)));
         match kind {
             Err(why) => self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path),
             Ok((fields, Kind::Tool)) => {
-                let tool = self.import_tool(raw, fields, None, path);
+                let tool = self.import_tool(raw, fields, None, (raw, path));
                 self.entries.extend(tool.map(Entry::Tool));
             }
             Ok((fields, Kind::Foreign(label))) => {
@@ -85,13 +156,14 @@ impl List<'_> {
         }
     }
 
-    /// Reads a tool and adds it. Returns its index in the catalog.
+    /// Reads a tool and adds it. Its place is the text in the document and the path. Returns its
+    /// index in the catalog.
     fn import_tool(
         &mut self,
         raw: &RawValue,
         fields: &Fields<'_>,
         namespace: Option<&Arc<str>>,
-        path: &str,
+        (given, path): (&RawValue, &str),
     ) -> Option<usize> {
         let mut noticed = Vec::new();
         let place = self.catalog.len();
@@ -106,7 +178,7 @@ impl List<'_> {
         });
         let place = added.map_err(|fault| noticed.push(fault)).ok();
         for diagnostic in noticed {
-            self.notes.push_at(diagnostic, raw.get(), path);
+            self.notes.push_at(diagnostic, given.get(), path);
         }
         place
     }
@@ -161,7 +233,7 @@ impl List<'_> {
                 self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path);
                 None
             }
-            Ok((fields, Kind::Tool)) => self.import_tool(raw, &fields, namespace, path).map(Member::Tool),
+            Ok((fields, Kind::Tool)) => self.import_tool(raw, &fields, namespace, (raw, path)).map(Member::Tool),
             Ok((fields, Kind::Foreign(label))) => Some(Member::Foreign(Arc::new(foreign(raw, &fields, label)))),
             Ok((fields, Kind::Group(_))) => {
                 Some(Member::Foreign(Arc::new(foreign(raw, &fields, "namespace".to_owned()))))

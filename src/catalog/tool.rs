@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Annotations;
 use super::Format;
 use super::faults::Faults;
+use super::input::Input;
 use super::slice::Slice;
 use crate::name::{NameError, ToolName};
 use crate::schema;
@@ -32,6 +33,24 @@ pub enum ToolError {
     TooDeep,
 }
 
+/// Where a tool comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The list does not state it: a client's profile, a namespace or marks in the names decide.
+    #[default]
+    Unknown,
+    /// The agent's host runs it itself.
+    Host,
+    /// A server. It is never one of the agent's own tools.
+    Server {
+        /// The server's name in the configuration.
+        server: Arc<str>,
+        /// The tool's name there.
+        tool: Box<str>,
+    },
+}
+
 /// A tool that the agent's host can run.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -45,6 +64,8 @@ pub struct Tool {
     pub(super) given: Option<Arc<Value>>,
     /// The schema's text, compact: the original one if it is in normal form.
     pub(super) parameters_text: Slice,
+    /// How `parameters` differ from the tool's input.
+    pub(super) input: Input,
     /// Whether the tool came with a schema.
     pub(super) declared: bool,
     /// Whether the schema excludes all arguments.
@@ -55,7 +76,8 @@ pub struct Tool {
     /// Keys without a field in this struct.
     pub(super) keys: Box<[Key]>,
     /// The format that the tool was read in.
-    pub(super) origin: Option<Format>,
+    pub(super) format: Option<Format>,
+    pub(super) origin: Origin,
     /// The tool's whole text, compact, while it is still valid in the tool's format.
     pub(super) source: Option<Slice>,
 }
@@ -96,7 +118,8 @@ pub(super) fn qualified(namespace: &str, name: &str) -> String {
 
 impl Tool {
     /// Creates a tool from its parts. `parameters` is the JSON Schema of the arguments object. What
-    /// is not valid in 2020-12 is replaced by what it means there, or left out.
+    /// is not valid in 2020-12 is replaced by what it means there, or left out. An input that is
+    /// not an object becomes the parameter `value`.
     ///
     /// # Errors
     /// Returns a [`ToolError`] if the name is invalid, or if the parameters are not an object or
@@ -106,13 +129,15 @@ impl Tool {
         Self::check_parameters(&parameters)?;
         let given = parameters.clone();
         let is_repaired = !schema::normalize(&mut parameters).is_empty();
+        let input = Input::wrap(&mut parameters);
         Ok(Self {
             name,
             namespaced: None,
             title: None,
             description: (!description.is_empty()).then(|| description.into()),
             parameters_text: Slice::whole_text(parameters.to_string()),
-            given: is_repaired.then(|| Arc::new(given)),
+            given: (is_repaired || input.is_wrapped).then(|| Arc::new(given)),
+            input,
             declared: true,
             no_parameters: schema::takes_no_parameters(&parameters),
             faults: Faults::of_schema(&parameters),
@@ -120,7 +145,8 @@ impl Tool {
             annotations: None,
             strict: None,
             keys: Box::default(),
-            origin: None,
+            format: None,
+            origin: Origin::Unknown,
             source: None,
         })
     }
@@ -207,7 +233,7 @@ impl Tool {
         &self.parameters
     }
 
-    /// The schema as it was given: it may be of an older draft, or invalid.
+    /// The schema as it was given: it may be of an older draft, invalid, or not of an object.
     #[must_use]
     pub fn given_parameters(&self) -> &Value {
         self.given.as_ref().unwrap_or(&self.parameters)
@@ -259,7 +285,7 @@ impl Tool {
     /// The tool's whole text, compact, if it was read in the given format.
     #[must_use]
     pub fn source(&self, format: Format) -> Option<&str> {
-        self.source.as_deref().filter(|_| self.origin == Some(format))
+        self.source.as_deref().filter(|_| self.format == Some(format))
     }
 
     /// The tool's whole text, compact, if it was read in the given format and under the given name.
@@ -282,8 +308,14 @@ impl Tool {
 
     /// The format that the tool was read in, if it came from a list.
     #[must_use]
-    pub fn origin(&self) -> Option<Format> {
-        self.origin
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The server that the tool comes from, if that is known.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The keys for which toolfold has no field.
@@ -299,7 +331,7 @@ impl Tool {
     /// The value of `cache_control`, if the tool came with one in Anthropic's format.
     pub(crate) fn breakpoint(&self) -> Option<&str> {
         let key =
-            self.keys.iter().find(|key| &*key.name == "cache_control" && self.origin == Some(Format::Anthropic))?;
+            self.keys.iter().find(|key| &*key.name == "cache_control" && self.format == Some(Format::Anthropic))?;
         Some(key.text()).filter(|text| *text != "null")
     }
 }

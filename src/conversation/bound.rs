@@ -11,7 +11,7 @@ use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
     Arguments, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput, RenderOptions, Rendered,
-    RenderedFacts, ToolEntry, Wire,
+    RenderedFacts, ToolEntry, Wire, with_accepted_parameters,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -113,8 +113,8 @@ impl Bound {
         self.wire.render_entries(&self.input(engine, plan))
     }
 
-    /// Converts a call's arguments to the tool's schema: parses values that the model was asked to
-    /// write as text.
+    /// Converts a call's arguments to the tool's schema as the model sees it: parses values that the
+    /// model was asked to write as text.
     pub(super) fn read_back(&self, tool: &Tool, arguments: Arguments) -> Arguments {
         let value = arguments.value().ok();
         match value.and_then(|value| self.wire.restored(&self.options, tool.parameters(), value)) {
@@ -134,6 +134,22 @@ impl Bound {
             options: &self.options,
         }
     }
+}
+
+/// The engine with names of parameters that the provider accepts.
+pub(super) fn with_accepted_names(engine: &Engine, wire: Wire, limits: &Limits) -> Engine {
+    let Some(rule) = limits.property_key.as_ref().map(|limit| &limit.value) else { return engine.clone() };
+    let renamed = || {
+        let tools = with_accepted_parameters(engine.catalog(), rule);
+        (!tools.is_empty()).then(|| engine.with_tools(tools))
+    };
+    let known = Limits::of(wire, None).property_key;
+    let found: Option<Engine> = if known.is_some_and(|known| known.value == *rule) {
+        engine.memo(wire as u64, Arm::Full, renamed).as_ref().clone()
+    } else {
+        renamed()
+    };
+    found.unwrap_or_else(|| engine.clone())
 }
 
 fn table(engine: &Engine, wire: Wire, rule: &NameRule, reserved: &[String]) -> Result<NameTable, NoFreeName> {

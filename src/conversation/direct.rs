@@ -7,7 +7,7 @@ use crate::wire::Arguments;
 impl Conversation {
     /// Returns the host's name of the tool that a call runs and its arguments as JSON text, if the
     /// model wrote another name: `call_tool`, a name required by the wire, or one that the gate
-    /// resolves. `None` if the call already uses the host's name, or does not resolve to a tool
+    /// resolves. `None` if the call already uses the host's names, or does not resolve to a tool
     /// with an object as arguments.
     ///
     /// A framework applies its own rules (approvals, guardrails, stop conditions) to the name of a
@@ -19,8 +19,10 @@ impl Conversation {
     pub fn direct(&self, name: &str, arguments: impl Into<Arguments>) -> Option<(String, String)> {
         let arguments = arguments.into();
         let (index, inner) = self.resolved(name, &arguments)?;
-        let own = self.engine.catalog().at(index)?.name().as_str();
-        let is_object = inner.value().is_ok_and(serde_json::Value::is_object);
-        (own != name && is_object).then(|| (own.to_owned(), inner.text().into_owned()))
+        let tool = self.engine.catalog().at(index)?;
+        let (own, input) = (tool.name().as_str(), inner.own_input(tool));
+        let is_object = input.value().is_ok_and(serde_json::Value::is_object);
+        let differs = own != name || *input != inner;
+        (differs && is_object).then(|| (own.to_owned(), input.text().into_owned()))
     }
 }

@@ -185,12 +185,13 @@ impl Conversation {
         // Policy judges invalid JSON as empty arguments; such a call never runs.
         let none = Value::Object(serde_json::Map::new());
         let value = current.arguments.value();
-        let exact = Exact { value: value.unwrap_or(&none), text: current.arguments.as_written() };
+        let input = current.arguments.judged_input(resolved.tool);
+        let exact = Exact { value: input.value().unwrap_or(&none), text: input.as_written() };
         let mut judged = engine.policy().map(|policy| self.policy_verdict(policy, resolved.tool, exact));
         // A person sees every digit that will run.
         if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow
-            && let Some(written) = current.arguments.exact()
+            && let Some(written) = input.exact()
         {
             judged.displayed.arguments = visible(&written).into_owned();
         }
@@ -279,15 +280,17 @@ impl Conversation {
         let id = current.call.own.clone();
         self.record_event(Event::Forwarded { id, notes: notes.clone() });
         self.begins(&current.call.own, resolved.tool);
-        Outcome::Forward(self.forwarded(current.call, resolved.tool, current.arguments, notes))
+        let input = current.arguments.own_input(resolved.tool);
+        Outcome::Forward(self.forwarded(current.call, resolved.tool, &input, notes))
     }
 
+    /// A call to run. `arguments` are the tool's own input.
     fn forwarded(&self, call: &Call, tool: &Tool, arguments: &Arguments, notes: ForwardNotes) -> Forward {
         Forward {
             id: call.host_id(),
             name: call.name.clone(),
             target: tool.name().clone(),
-            // Only objects are forwarded, so the default is never used.
+            // Only valid JSON is forwarded, so the default is never used.
             arguments: arguments.value().cloned().unwrap_or_else(|_| Value::Object(serde_json::Map::new())),
             arguments_json: arguments.text().into_owned(),
             context: Context { policy: notes.policy, reason: notes.reason.clone(), ..self.context() },

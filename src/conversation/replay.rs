@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::bound::Bound;
+use super::bound::{Bound, with_accepted_names};
 use super::event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 use super::start::no_free_name;
 use super::state::{Snapshot, State};
@@ -73,6 +73,7 @@ impl Engine {
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
         let said = state.limits.as_deref().cloned();
         let limits = said.unwrap_or_else(|| Limits::of(state.wire, state.model.as_deref()));
+        let engine = with_accepted_names(&engine, state.wire, &limits);
         let bound =
             Bound::for_engine(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
         Ok(Conversation::new(engine, bound, Arc::new(limits), state))

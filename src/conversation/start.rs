@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::bound::Bound;
+use super::bound::{Bound, with_accepted_names};
 use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
 use crate::catalog::Layout;
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Deferral, Delivery, already_defers, choose};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// The settings of a conversation that is about to start.
@@ -92,12 +92,12 @@ impl<'e> Start<'e> {
     pub fn start(self) -> Result<Conversation, StartError> {
         let (arm, variant, reason) = self.chosen()?;
         let limits = self.capabilities.limits(self.wire, self.model.as_deref());
-        let bound =
-            Bound::for_engine(self.engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
+        let engine = with_accepted_names(self.engine, self.wire, &limits);
+        let bound = Bound::for_engine(&engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
         let state = State::new(self.id, variant, self.wire);
         let (wire, model, options) = (self.wire, self.model, self.options);
         let said = (limits != Limits::of(wire, model.as_deref())).then(|| Box::new(limits.clone()));
-        let mut conversation = Conversation::new(self.engine.clone(), bound, Arc::new(limits), state);
+        let mut conversation = Conversation::new(engine, bound, Arc::new(limits), state);
         conversation.record_event(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
         Ok(conversation)
     }
@@ -150,10 +150,8 @@ impl<'e> Start<'e> {
         if !engine.folds() {
             return Choice { arm: Arm::Full, reason: "layer 1 is off: nothing is folded".to_owned() };
         }
-        if let Some(Deferral { client, by }) = already_defers(engine.catalog()) {
-            let whose = client.map_or_else(String::new, |client| format!(" of {client}"));
-            let reason = format!("the array{whose} already defers its tools with {by}: it is unchanged");
-            return Choice { arm: Arm::Full, reason };
+        if let Some(deferral) = already_defers(engine.catalog()) {
+            return Choice { arm: Arm::Full, reason: deferral.to_string() };
         }
         let known = self.capabilities.of(wire, model);
         let carries_native = wire.supports(Arm::Native).is_ok() && !self.without.contains(&Delivery::Native);

@@ -87,9 +87,9 @@ impl Conversation {
     }
 
     /// Reads and judges every call of an assistant message, in order. The message is a value or
-    /// JSON text in the wire's own shape: the message (`openai-chat`, `anthropic`), the output
-    /// items (`openai-responses`), the content (`gemini`), the request or requests (`mcp`). Text
-    /// preserves every digit of the arguments. [`Message::keyed`] gives the message a key.
+    /// JSON text in the wire's own shape: the message (`openai-chat`, `anthropic`,
+    /// `bedrock-converse`), the output items (`openai-responses`), the content (`gemini`), the
+    /// request or requests (`mcp`). Text preserves every digit of the arguments. [`Message::keyed`] gives the message a key.
     ///
     /// A repeated message is a resend: at any time if it has the same key, without a key as long as
     /// one of its calls has not ended. Each call of a resend gets its answer, its stored result or

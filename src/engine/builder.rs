@@ -1,6 +1,5 @@
 //! Builds an engine.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::memo::Memo;
@@ -8,7 +7,7 @@ use super::{Blind, Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, ToolSearch, Workload};
+use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload, already_defers};
 
 /// Layer 1 as the host configures it.
 #[derive(Debug)]
@@ -36,7 +35,6 @@ pub struct EngineBuilder {
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
-    origins: BTreeMap<String, (String, String)>,
     validate: bool,
 }
 
@@ -54,7 +52,6 @@ impl EngineBuilder {
             experiment: None,
             policy: None,
             skills: None,
-            origins: BTreeMap::new(),
             validate: true,
         }
     }
@@ -135,14 +132,6 @@ impl EngineBuilder {
         self
     }
 
-    /// For tools from servers, by their names in the catalog: the server and the tool's name there.
-    /// Queries of `expand_tools` find tools by their servers. Without it, only a namespace or a
-    /// mark in the name (`server__tool`) states the server.
-    pub fn origins(mut self, origins: BTreeMap<String, (String, String)>) -> Self {
-        self.origins = origins;
-        self
-    }
-
     /// Does not compile the tools' schemas, for reports that run no calls. Calls are then forwarded
     /// and marked as unchecked, as they always are without the feature `validate`.
     pub fn without_validation(mut self) -> Self {
@@ -180,6 +169,12 @@ impl EngineBuilder {
         }
         #[allow(unused_mut, reason = "only compiling schemas adds to it")]
         let mut diagnostics = assigned.diagnostics;
+        if profile.is_derived()
+            && let Some(deferral) = already_defers(&catalog)
+        {
+            let note = Diagnostic::note("already-defers", Place::default(), deferral.to_string());
+            diagnostics.push(note.help("to fold it, turn off its own search, or give a profile"));
+        }
         #[cfg(feature = "validate")]
         let validators = self.validate.then(|| super::check::Validators::compile(&catalog, &mut diagnostics));
         Ok(Engine(Arc::new(Inner {
@@ -195,7 +190,7 @@ impl EngineBuilder {
             experiment: self.experiment,
             policy: self.policy,
             skills: self.skills,
-            search: Arc::new(ToolSearch::new(self.origins)),
+            search: Arc::default(),
             diagnostics,
             #[cfg(feature = "validate")]
             validators,

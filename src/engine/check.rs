@@ -12,7 +12,7 @@ use super::coerce::coerced;
 #[cfg(feature = "validate")]
 use super::validate::{self, Validator};
 #[cfg(feature = "validate")]
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tool};
 #[cfg(feature = "validate")]
 use crate::diagnostic::{Diagnostic, Place};
 
@@ -60,6 +60,15 @@ impl Validators {
             }
         }
         Self(validators)
+    }
+
+    /// Compiles the schemas of other definitions, each with its index in the catalog.
+    pub(super) fn replace(&mut self, tools: &[(usize, Tool)]) {
+        for (index, tool) in tools {
+            if let Some(validator) = self.0.get_mut(*index) {
+                *validator = Validator::compile_shared(tool.parameters_shared()).ok().map(Arc::new);
+            }
+        }
     }
 
     /// The validators of the kept tools.

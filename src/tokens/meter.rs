@@ -95,7 +95,7 @@ impl Meter {
     }
 
     /// The meter for a model on a wire, by the wire's name: `openai-chat`, `openai-responses`,
-    /// `anthropic`, `gemini`. OpenAI's wires serve models of many vendors, and a Claude model is
+    /// `anthropic`, `gemini`, `bedrock-converse`. OpenAI's wires and Bedrock serve models of many vendors, and a Claude model is
     /// metered as such there. `None` if the wire or the billing of the model's vendor is unknown.
     ///
     /// ```
@@ -113,7 +113,7 @@ impl Meter {
         let api = match wire {
             "openai-chat" => Some(Api::Chat),
             "openai-responses" => Some(Api::Responses),
-            "anthropic" | "gemini" => None,
+            "anthropic" | "gemini" | "bedrock-converse" => None,
             _ => return None,
         };
         match (id.vendor, api) {

@@ -34,8 +34,8 @@ pub(crate) struct ExpansionAnswer<'a> {
 
 impl Wire {
     /// Returns the answer to a call as text: a message (`openai-chat`), an input item
-    /// (`openai-responses`), a block of a user message (`anthropic`), a part of a content
-    /// (`gemini`), or a result (`mcp`).
+    /// (`openai-responses`), a block of a user message (`anthropic`, `bedrock-converse`), a part of
+    /// a content (`gemini`), or a result (`mcp`).
     pub(crate) fn answer_message(self, call: Answered<'_>, text: &str, is_error: bool) -> Value {
         self.api().answer(call, text, is_error)
     }
@@ -54,8 +54,8 @@ impl Wire {
 
     /// Returns the assistant message in which a model makes these calls, each
     /// `(id, name, arguments)`: for scripted models and tests. Names are those shown to the model.
-    /// The result is a message (`openai-chat`, `anthropic`, `gemini`), a list of items
-    /// (`openai-responses`) or of requests (`mcp`).
+    /// The result is a message (`openai-chat`, `anthropic`, `gemini`, `bedrock-converse`), a list
+    /// of items (`openai-responses`) or of requests (`mcp`).
     #[must_use]
     pub fn assistant_message(self, calls: &[(&str, &str, Value)]) -> Value {
         let calls = calls.iter().map(|(id, name, arguments)| self.api().call_item(id, name, arguments));

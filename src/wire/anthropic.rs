@@ -13,6 +13,7 @@ use super::api::{
     Step, WireCall, WireError,
 };
 use super::append::ToolChange;
+use super::history::is_plain_id;
 use super::out::{BREAKPOINT, with_members};
 use super::render::write_head;
 use super::steps::{answer_step, called};
@@ -22,6 +23,10 @@ use crate::diagnostic::{Diagnostic, Place};
 /// The maximum number of strict tools. Source: Anthropic's documentation of structured outputs,
 /// "Schema complexity limits".
 const MAX_STRICT: usize = 20;
+
+/// The maximum number of cache breakpoints in a request. Source: Anthropic's error text, "A maximum
+/// of 4 blocks with cache_control may be provided".
+const MAX_BREAKPOINTS: usize = 4;
 
 /// The beta that Anthropic requires for tools defined in a message, for the header
 /// `anthropic-beta`.
@@ -77,7 +82,7 @@ impl Api for Anthropic {
     /// Source: Anthropic's error for other ids, "String should match pattern '^[a-zA-Z0-9_-]+$'";
     /// Amazon Bedrock, `ToolUseBlock.toolUseId`: at most 64 characters.
     fn takes_call_id(&self, id: &str) -> bool {
-        id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        is_plain_id(id)
     }
 
     fn arguments_form(&self) -> ArgumentsForm {
@@ -128,6 +133,7 @@ impl Api for Anthropic {
         keep_one_loaded(input, tools, notes);
         limit_strict(tools, notes);
         move_breakpoints(input, tools, notes);
+        limit_breakpoints(tools, notes);
         for tool in tools {
             tool.settle(Format::Anthropic);
         }
@@ -194,6 +200,21 @@ fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
             Diagnostic::warning("too-many-strict", Place::default(), message)
                 .help("Anthropic takes at most 20 strict tools: the first 20 stay"),
         );
+    }
+}
+
+/// The last breakpoints stay: each covers everything before it.
+fn limit_breakpoints(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
+    let has = |tool: &OutTool<'_>| tool.breakpoint.is_some() || tool.sends_key(Format::Anthropic, BREAKPOINT);
+    let excess = tools.iter().filter(|tool| has(tool)).count().saturating_sub(MAX_BREAKPOINTS);
+    for tool in tools.iter_mut().filter(|tool| has(tool)).take(excess) {
+        tool.breakpoint = None;
+        tool.dropped.push(BREAKPOINT);
+        let message = format!(
+            "the `{BREAKPOINT}` of tool `{}` is left out: Anthropic takes at most {MAX_BREAKPOINTS}, and the last ones stay",
+            tool.name
+        );
+        notes.push(Diagnostic::note("moved-breakpoint", Place::default(), message));
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) use super::render::{RenderInput, RenderOptions, Rendered};
 pub(super) use super::repair::Demands;
 pub(super) use super::shape::Shape;
 pub(super) use super::steps::Step;
-use super::{Wire, anthropic, gemini, mcp, openai_chat, openai_responses};
+use super::{Wire, anthropic, bedrock, gemini, mcp, openai_chat, openai_responses};
 use crate::catalog::Format;
 use crate::diagnostic::Diagnostic;
 
@@ -26,6 +26,7 @@ impl Wire {
             Self::Anthropic => &anthropic::Anthropic,
             Self::Gemini => &gemini::Gemini,
             Self::Mcp => &mcp::Mcp,
+            Self::BedrockConverse => &bedrock::BedrockConverse,
         }
     }
 

@@ -46,6 +46,11 @@ impl Arguments {
         Self { text: None, read: Ok(Value::Object(Map::new())) }
     }
 
+    /// Arguments from a value, and from its JSON text if there is one.
+    pub(crate) fn of_parts(text: Option<String>, value: Value) -> Self {
+        Self { text, read: Ok(value) }
+    }
+
     /// The value, or why the text is not valid JSON.
     ///
     /// # Errors

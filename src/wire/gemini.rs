@@ -114,7 +114,7 @@ impl Api for Gemini {
             name: "gemini",
             format: Format::Gemini,
             message: "a content of Gemini (`parts`)",
-            shapes: &[Shape::GeminiContent],
+            shapes: &[Shape::GeminiContent, Shape::TextBlock],
             parts: true,
             messages: "contents",
             takes_text: false,

@@ -197,6 +197,11 @@ fn quoted(text: &str) -> String {
     out
 }
 
+/// Whether an id has at most 64 letters, digits, `_` and `-`.
+pub(super) fn is_plain_id(id: &str) -> bool {
+    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
 /// An id of letters, digits, `_` and `-`. A long one is shortened, with a hash of the whole.
 fn plain_id(id: &str) -> String {
     let plain: String =

@@ -3,8 +3,9 @@
 //!
 //! A name that fits is always sent unchanged, whatever other tools are called. In any other name,
 //! foreign characters are replaced by `_`. If the result is too long, empty of meaning or taken, it
-//! is cut and eight digits of the original's hash are appended. Names therefore stay unique, and
-//! the same catalog always gets the same names. A meta-tool whose name a host's tool has gets a
+//! is cut and eight digits of the original's hash are appended. In a name in another script, words
+//! of the tool's title or first sentence replace what would be lost. Names therefore stay unique,
+//! and the same catalog always gets the same names. A meta-tool whose name a host's tool has gets a
 //! number: `activate_skill_2`.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,12 +15,16 @@ use indexmap::IndexMap;
 use super::Wire;
 use super::limits::NameRule;
 use super::render::MetaRole;
-use crate::catalog::Catalog;
-use crate::profile::{Bridge, EXPAND_TOOLS, Naming};
+use crate::catalog::{Catalog, Tool};
+use crate::profile::{Bridge, EXPAND_TOOLS, Naming, first_sentence};
 use toolfold_diagnostic::sha256_hex;
 
 /// The number of hash digits of a mangled name, after a `_`.
 const HASH_DIGITS: usize = 8;
+
+/// The maximum number of words and of their bytes that describe a tool in its name.
+const MAX_WORDS: usize = 4;
+const MAX_WORD_BYTES: usize = 40;
 
 /// The maximum number of suffixes tried for a meta-tool.
 const MAX_SUFFIX: usize = 1_000;
@@ -40,13 +45,54 @@ fn replaced(rule: &NameRule, name: &str) -> String {
     lead.into_iter().chain(name.chars().map(allowed)).collect()
 }
 
-/// The name cut, with a hash. `salt` separates names with equal hashes.
-fn hashed(rule: &NameRule, name: &str, salt: usize) -> String {
+/// The text `plain` cut, with a hash of the name. `salt` separates names with equal hashes.
+fn hashed(rule: &NameRule, name: &str, plain: &str, salt: usize) -> String {
     let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
     let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
     // A rule for names is never shorter than a hash, see `NameRule::new`.
-    let head: String = replaced(rule, name).chars().take(rule.max_len().saturating_sub(HASH_DIGITS + 1)).collect();
+    let head: String = plain.chars().take(rule.max_len().saturating_sub(HASH_DIGITS + 1)).collect();
     format!("{head}_{hash}")
+}
+
+/// The start of the part of a name that says what the tool does: the last one with letters or
+/// digits. `None` if most of them are ASCII, and so kept.
+fn lost_part(name: &str) -> Option<usize> {
+    let is_joint = |c: char| c.is_ascii_punctuation() || c.is_whitespace();
+    let name = name.trim_end_matches(is_joint);
+    let part = name.rsplit(is_joint).next()?;
+    let kept = part.chars().filter(char::is_ascii).count();
+    (kept * 2 < part.chars().count()).then_some(name.len() - part.len())
+}
+
+/// English words for a tool: of its title, otherwise of its first sentence. Empty if neither has
+/// any.
+fn words_of(tool: &Tool) -> String {
+    let mut words = ascii_words(tool.title().unwrap_or_default());
+    if words.is_empty() {
+        words = ascii_words(&first_sentence(tool.description()));
+    }
+    words
+}
+
+/// The first English words of a text, joined by `_`.
+pub(super) fn ascii_words(text: &str) -> String {
+    let mut words = String::new();
+    let mut count = 0;
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        let word = word.to_lowercase();
+        if word.is_empty() || !word.is_ascii() || matches!(word.as_str(), "a" | "an" | "the") {
+            continue;
+        }
+        if count == MAX_WORDS || words.len() + word.len() > MAX_WORD_BYTES {
+            break;
+        }
+        if count > 0 {
+            words.push('_');
+        }
+        words.push_str(&word);
+        count += 1;
+    }
+    words
 }
 
 /// Maps own names to sent names where they differ, and back.
@@ -58,8 +104,14 @@ pub(crate) struct Names {
 
 impl Names {
     /// Adds names that a rule accepts or mangles. None of them may get a name in `reserved`; a name
-    /// in `others` is mangled even if it fits.
-    fn mangle(rule: &NameRule, reserved: &[&str], others: &BTreeSet<&str>, names: &[&str]) -> Self {
+    /// in `others` is mangled even if it fits. `words` describes what a name stands for.
+    pub(super) fn mangle(
+        rule: &NameRule,
+        reserved: &[&str],
+        others: &BTreeSet<&str>,
+        names: &[&str],
+        words: &dyn Fn(&str) -> String,
+    ) -> Self {
         let (fitting, odd): (Vec<&str>, Vec<&str>) =
             names.iter().partition(|name| rule.fits(name) && !others.contains(**name));
         if odd.is_empty() {
@@ -74,22 +126,28 @@ impl Names {
         }
         let (mut found, mut crowded) = (Self::default(), Vec::new());
         for (name, plain) in &wanted {
+            let words = lost_part(name).map(|start| (start, words(name))).filter(|(_, words)| !words.is_empty());
+            if let Some((start, words)) = words {
+                let before = name.get(..start).unwrap_or_default();
+                crowded.push((*name, replaced(rule, &format!("{before}{words}"))));
+                continue;
+            }
             let has_word = plain.bytes().any(|b| b.is_ascii_alphanumeric());
             let is_unique = count.get(plain.as_str()) == Some(&1) && !taken.contains(plain);
             if has_word && is_unique && rule.fits(plain) {
                 taken.insert(plain.clone());
                 found.insert(name, plain.clone());
             } else {
-                crowded.push(*name);
+                crowded.push((*name, plain.clone()));
             }
         }
-        for name in crowded {
+        for (name, plain) in crowded {
             let mut salt = 0_usize;
-            let mut own = hashed(rule, name, salt);
+            let mut own = hashed(rule, name, &plain, salt);
             // There are more hashes than names, so some salt gives a free one.
             while taken.contains(&own) {
                 salt += 1;
-                own = hashed(rule, name, salt);
+                own = hashed(rule, name, &plain, salt);
             }
             taken.insert(own.clone());
             found.insert(name, own);
@@ -173,10 +231,11 @@ impl NameTable {
         let calls = [any?, read?, write?, destructive?];
         let meta = [&[expand.as_str(), skill.as_str()], &calls.each_ref().map(String::as_str)[..]].concat();
         let names: Vec<&str> = catalog.names().map(AsRef::as_ref).collect();
-        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names);
+        let words = |name: &str| catalog.get(name).map(words_of).unwrap_or_default();
+        let tools = Names::mangle(rule, &[&meta[..], foreign].concat(), &BTreeSet::new(), &names, &words);
         let namespaces = if wire.facts().namespaces {
             // The list may have its own namespaces.
-            Names::mangle(rule, &[], &catalog.namespaces().collect(), categories)
+            Names::mangle(rule, &[], &catalog.namespaces().collect(), categories, &|_| String::new())
         } else {
             Names::default()
         };

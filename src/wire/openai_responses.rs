@@ -163,7 +163,8 @@ fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec
 }
 
 fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
-    let native = input.presentation.arm().delivery() == Delivery::Native;
+    // Where nothing is deferred, a tool that came with `defer_loading` keeps its position.
+    let native = input.presentation.arm().delivery() == Delivery::Native && !input.presentation.deferred().is_empty();
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;

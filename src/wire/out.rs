@@ -69,15 +69,17 @@ impl<'s> OutTool<'s> {
     pub(super) fn as_it_came(&self, format: Format) -> Option<&'s str> {
         let same = self.folded.is_unchanged()
             && self.dropped.is_empty()
-            && (self.tool().declares_parameters() || !matches!(format, Format::Anthropic | Format::Mcp));
+            && (self.tool().declares_parameters()
+                || !matches!(format, Format::Anthropic | Format::Mcp | Format::BedrockConverse));
         // MCP clients get what the server wrote; an API gets a schema that it can read.
-        let is_sent = same && (format == Format::Mcp || self.tool().is_normal());
+        let is_given = self.tool().is_normal() || format == Format::Mcp && !self.tool().input().differs();
+        let is_sent = same && is_given;
         if is_sent { self.tool().source_as(self.name, format) } else { None }
     }
 
     /// The value of a key without a field, if the tool came with it in that format.
     pub(super) fn own_key(&self, format: Format, name: &str) -> Option<&'s str> {
-        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().origin() == Some(format));
+        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().format() == Some(format));
         keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
     }
 
@@ -104,14 +106,14 @@ impl<'s> OutTool<'s> {
     }
 
     /// Whether an original key is sent.
-    fn sends_key(&self, format: Format, key: &str) -> bool {
+    pub(super) fn sends_key(&self, format: Format, key: &str) -> bool {
         self.own_key(format, key).is_some() && !self.dropped.contains(&key)
     }
 
     /// Writes the keys without a field that the tool came with in that format. `outer`: those
     /// beside `function` (Chat Completions).
     pub(super) fn write_keys(&self, out: &mut String, format: Format, outer: bool) {
-        if self.tool().origin() != Some(format) {
+        if self.tool().format() != Some(format) {
             return;
         }
         for key in self.tool().keys().iter().filter(|key| key.outer == outer && !self.dropped.contains(&&*key.name)) {

@@ -10,6 +10,7 @@ use super::carry::note_losses;
 use super::limits::{RenderedFacts, ToolFacts};
 use super::names::Names;
 use super::out::{OutTool, in_namespaces, out_tools};
+use super::parameters::renamed_parameters;
 use super::{GeminiParameters, Wire};
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::diagnostic::{Diagnostic, Place};
@@ -162,7 +163,8 @@ fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {
     let inside = in_namespaces(wire, input.catalog);
     // In its namespace a tool is sent under its name there.
     let is_inside = |name: &str| input.catalog.position(name).is_some_and(|at| inside.get(at) == Some(&true));
-    input.names.iter().filter(|(name, _)| !is_inside(name)).map(note).collect()
+    let tools = input.names.iter().filter(|(name, _)| !is_inside(name)).map(note);
+    tools.chain(input.catalog.iter().filter_map(|tool| renamed_parameters(tool, wire))).collect()
 }
 
 /// Appends a comma unless the list has just begun.

@@ -18,6 +18,10 @@ pub(super) enum Shape {
     GeminiContent,
     GeminiResponse,
     McpRequest,
+    ConverseMessage,
+    /// A block or part with only text, as Gemini and Bedrock write it.
+    TextBlock,
+    ConverseResponse,
     Request,
     Unknown,
 }
@@ -34,6 +38,9 @@ impl Shape {
             Self::GeminiContent => "a Gemini content (`parts`)",
             Self::GeminiResponse => "a whole Gemini response: pass its `candidates[0].content`",
             Self::McpRequest => "an MCP request (`method`)",
+            Self::ConverseMessage => "a message of Bedrock Converse (`toolUse` blocks)",
+            Self::ConverseResponse => "a whole response of Bedrock Converse: pass its `output.message`",
+            Self::TextBlock => "a part of text",
             Self::Request => "a request to a model, not its answer",
             Self::Unknown => "nothing that a model answers",
         }
@@ -88,6 +95,9 @@ fn object_shape(value: &Value) -> Shape {
     if has_list(value, "output") && kind != "function_call_output" {
         return Shape::ResponsesResponse;
     }
+    if value.pointer("/output/message").is_some() {
+        return Shape::ConverseResponse;
+    }
     if has(value, "jsonrpc") || has(value, "method") {
         return Shape::McpRequest;
     }
@@ -99,6 +109,9 @@ fn object_shape(value: &Value) -> Shape {
         || has(value, "function_call") && has(value, "thoughtSignature")
     {
         return Shape::GeminiContent;
+    }
+    if has(value, "toolUse") || has(value, "toolResult") {
+        return Shape::ConverseMessage;
     }
     if has_list(value, "tool_calls") || value.get("function_call").is_some_and(Value::is_object) {
         return Shape::ChatMessage;
@@ -112,13 +125,16 @@ fn object_shape(value: &Value) -> Shape {
     let Some(content) = value.get("content") else {
         return match (kind, value.get("role").and_then(Value::as_str)) {
             ("text", _) if has(value, "text") => Shape::AnthropicMessage,
-            ("", None) if has(value, "text") => Shape::GeminiContent,
+            ("", None) if has(value, "text") => Shape::TextBlock,
             (_, Some("model")) => Shape::GeminiContent,
             (_, Some("assistant")) => Shape::PlainMessage,
             _ => Shape::Unknown,
         };
     };
     let blocks = content.as_array().into_iter().flatten();
+    if blocks.clone().any(|block| has(block, "toolUse") || has(block, "toolResult")) {
+        return Shape::ConverseMessage;
+    }
     let kinds = blocks.filter_map(|block| block.get("type").and_then(Value::as_str));
     for kind in kinds {
         if ANTHROPIC_BLOCKS.contains(&kind) {

@@ -19,6 +19,7 @@ mod engine;
 #[cfg(feature = "shell")]
 mod evaluated;
 mod folding;
+mod frameworks;
 mod hidden;
 mod hostile;
 mod interference;

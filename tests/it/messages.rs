@@ -100,8 +100,11 @@ fn the_same_call_in_two_messages_is_approved_twice_on_every_wire() {
             let (engine, approver, store) = engine();
             let (mut talk, mut log) = (start(&engine, wire), Vec::new());
             let message = message(wire, &[("pay:0", "pay", 7)]);
-            // Anthropic refuses `:` in ids.
-            let label = if wire == Wire::Anthropic { "pay_0" } else { "pay:0" };
+            let label = match wire {
+                // They refuse `:` in ids.
+                Wire::Anthropic | Wire::BedrockConverse => "pay_0",
+                _ => "pay:0",
+            };
             for (round, wanted) in ["ap-1", "ap-2"].into_iter().enumerate() {
                 let asked = only(judge(&mut talk, &message));
                 assert_eq!(approval(&asked), wanted, "{wire}");

@@ -188,7 +188,8 @@ fn profiles_are_checked_with_line_and_column() {
     check_profile("core = ['*']\n[summary]\nread_aa = 'x'\n", &["warning[unknown-tool] 3:1"]);
     check_profile("core = ['*'\n", &["error[bad-toml] 1:12"]);
     check_profile("core = ['*', '*']\n", &["warning[repeated] 1:14"]);
-    check_profile("core = ['a b', '*']\n", &["error[bad-name] 1:9"]);
+    check_profile("core = ['a b', '*']\n", &["error[unknown-tool] 1:9"]);
+    check_profile("core = [' ', '*']\n", &["error[bad-name] 1:9"]);
     check_profile("", &["note[unlisted-tools] p.toml"]);
 }
 

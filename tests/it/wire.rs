@@ -1,8 +1,10 @@
 //! Wires: what goes out, what comes back, names, and what is known of models.
 
+mod accepted;
 mod answers;
 mod appended;
 mod arrays;
+mod bedrock;
 mod bridges;
 mod capabilities;
 mod carried;
@@ -10,6 +12,7 @@ mod clients;
 mod corpora;
 mod gemini;
 mod identity;
+mod inputs;
 mod keys;
 mod limits;
 mod names;

@@ -357,7 +357,7 @@ impl Conversation {
         self.with_locked(py, |own| Ok(own.id().to_owned()))
     }
 
-    /// The API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// The API: openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse.
     #[getter]
     fn wire(&self, py: Python<'_>) -> PyResult<&'static str> {
         self.with_locked(py, |own| Ok(own.wire().name()))

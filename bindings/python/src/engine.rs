@@ -110,7 +110,8 @@ impl Engine {
 
     /// A conversation with a model. Its wire, model and arm never change.
     ///
-    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+    ///     bedrock-converse.
     /// :param model: the model, which determines supported features; None if unknown.
     /// :param id: the host's id of the conversation. Approvals are bound to it: set one if a policy
     ///     requires approvals.
@@ -223,7 +224,8 @@ impl Engine {
     /// array contains something that cannot be counted offline; ``meter`` is as in
     /// ``toolfold.tokens``.
     ///
-    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    /// :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+    ///     bedrock-converse.
     /// :param model: the model; None for a common one of that API.
     /// :raises InputError: the wire is unknown.
     #[pyo3(signature = (wire="openai-chat", model=None))]

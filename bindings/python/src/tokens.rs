@@ -16,7 +16,7 @@ use crate::typed::{ToolArray, Typed};
 /// The meter for a wire and a model: the provider's billing if known, else compact JSON.
 fn meter_of(wire: Wire, model: Option<&str>) -> Meter {
     let usual = match wire {
-        Wire::Anthropic => "claude-sonnet-4-6",
+        Wire::Anthropic | Wire::BedrockConverse => "claude-sonnet-4-6",
         Wire::Gemini => "gemini-2.5-pro",
         _ => "gpt-4.1",
     };
@@ -55,7 +55,8 @@ pub(crate) fn report(engine: &Engine, wire: Wire, model: Option<&str>) -> Value 
 /// Counts the tokens of a tool array as it is sent: ``(tokens, meter)``.
 ///
 /// :param tools: the array, as a list of dicts or JSON text.
-/// :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+/// :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+///     bedrock-converse.
 /// :param model: the model; None for a common one of that API.
 /// :returns: tokens is None if the array contains something that cannot be counted offline. The
 ///     meter names the method: ``billed:…`` is exact, ``estimate:…`` is not, ``json/…`` is the text

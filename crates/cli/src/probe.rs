@@ -62,8 +62,8 @@ pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
     if name.is_empty() {
         return Err(Failure::usage("no model is given").help("name it with --model, and its API with --base-url"));
     }
-    if args.wire == Wire::Mcp {
-        return Err(Failure::usage("wire mcp does not reach a model"));
+    if matches!(args.wire, Wire::Mcp | Wire::BedrockConverse) {
+        return Err(Failure::usage(format!("wire {} does not reach a model", args.wire)));
     }
     let Some(mut model) = args.reached.model(args.wire, name)? else {
         return Err(Failure::usage("the model's address is missing").help("use --base-url URL or --model-cmd COMMAND"));

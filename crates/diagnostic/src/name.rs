@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnostic::invisible;
+
 /// The maximum length of a name, in characters.
 ///
 /// Source: MCP 2025-11-25, "Tool names": 1 to 128 characters; Anthropic's tool names allow 128 too.
@@ -17,13 +19,13 @@ pub const MAX_NAME_CHARS: usize = 128;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameError {
-    /// The text is empty.
+    /// The text is empty or blank.
     #[error("a name must not be empty")]
     Empty,
     /// The text has more than [`MAX_NAME_CHARS`] characters.
     #[error("a name has at most {MAX_NAME_CHARS} characters, this one has {0}")]
     TooLong(usize),
-    /// The text has a character that some provider does not allow in a name.
+    /// The text has a character that is not allowed in a name.
     #[error("{} is not allowed in a name: use letters, digits and `_ - . : / @`", show(*.0))]
     BadChar(char),
 }
@@ -33,23 +35,34 @@ fn show(c: char) -> String {
     if c.is_alphanumeric() || c.is_ascii_graphic() { format!("`{c}`") } else { format!("U+{:04X}", u32::from(c)) }
 }
 
-/// Accepts letters and digits of any script, and the separators that tool names use.
-fn check_name(text: &str) -> Result<(), NameError> {
-    if text.is_empty() {
+/// Whether a name may contain a character: letters and digits of any script, and the separators
+/// that tool names use.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@')
+}
+
+/// Whether the name of a tool may contain a character: any that is visible, and blanks. A wire
+/// replaces what its provider refuses.
+fn is_visible(c: char) -> bool {
+    invisible(c).is_none()
+}
+
+fn check_name(text: &str, allows: fn(char) -> bool) -> Result<(), NameError> {
+    if text.trim().is_empty() {
         return Err(NameError::Empty);
     }
     let chars = text.chars().count();
     if chars > MAX_NAME_CHARS {
         return Err(NameError::TooLong(chars));
     }
-    match text.chars().find(|&c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '@'))) {
+    match text.chars().find(|&c| !allows(c)) {
         Some(c) => Err(NameError::BadChar(c)),
         None => Ok(()),
     }
 }
 
 macro_rules! name_type {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $allows:expr) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String", into = "String")]
@@ -62,7 +75,7 @@ macro_rules! name_type {
             /// Returns a [`NameError`] if the text is empty, too long or has a character that is
             /// not allowed.
             pub fn new(text: &str) -> Result<Self, NameError> {
-                check_name(text).map(|()| Self(Arc::from(text)))
+                check_name(text, $allows).map(|()| Self(Arc::from(text)))
             }
 
             /// The name as text.
@@ -131,16 +144,16 @@ macro_rules! name_type {
 }
 
 name_type! {
-    /// The name of a tool, unique in its catalog.
-    ToolName
+    /// The name of a tool, unique in its catalog. Any visible text.
+    ToolName, is_visible
 }
 name_type! {
     /// The name of a category: a named group of tools that expand together.
-    CategoryName
+    CategoryName, is_plain
 }
 name_type! {
     /// The name of a skill.
-    SkillName
+    SkillName, is_plain
 }
 
 /// Returns the names in `known` that are closest to `wanted`, at most `most` of them, closest

@@ -67,7 +67,7 @@ impl Case {
     /// Whether a wire supports the case.
     #[must_use]
     pub fn is_on(self, wire: Wire) -> bool {
-        wire != Wire::Mcp && wire.supports(self.transcript_arm()).is_ok()
+        !matches!(wire, Wire::Mcp | Wire::BedrockConverse) && wire.supports(self.transcript_arm()).is_ok()
     }
 }
 

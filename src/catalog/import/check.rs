@@ -2,21 +2,10 @@
 
 use serde_json::Value;
 
-use super::notes::{MAX_DIAGNOSTICS, caution};
+use super::notes::{MAX_DIAGNOSTICS, caution, note};
 use crate::diagnostic::{Diagnostic, hidden_in};
 use crate::name::ToolName;
 use crate::schema::{self, Target};
-
-/// Warns about a name that some provider would reject, before the request fails. Source: OpenAI
-/// `^[a-zA-Z0-9_-]{1,64}$`.
-pub(super) fn portable(name: &ToolName) -> Option<Diagnostic> {
-    let text = name.as_str();
-    let fits = text.len() <= 64 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
-    (!fits).then(|| {
-        caution("unportable-name", format!("OpenAI refuses the tool name `{name}`"))
-            .help("its names have at most 64 ASCII letters, digits, `_` and `-`")
-    })
-}
 
 /// Warns about invisible characters: a person does not see them but a model reads them, so they can
 /// hide instructions.
@@ -33,11 +22,15 @@ pub(super) fn hidden_text(name: &ToolName, description: &str, root: &Value) -> O
     })
 }
 
-/// Warns about a schema that does not describe an object.
-pub(super) fn check_type(name: &ToolName, root: &Value) -> Option<Diagnostic> {
+/// Reports a schema that does not describe an object.
+pub(super) fn check_type(name: &ToolName, root: &Value, is_wrapped: bool) -> Option<Diagnostic> {
+    if is_wrapped {
+        let message = format!("tool `{name}`: its input is not an object: it is sent as `{{\"value\": …}}`");
+        return Some(note("not-an-object", message));
+    }
     let other = schema::top(root).get("type").filter(|own| own.as_str() != Some("object"))?;
     let message = format!("tool `{name}`: the arguments' type is {other}, not \"object\"");
-    Some(caution("not-an-object", message).help("providers refuse such a schema"))
+    Some(caution("not-an-object", message).help("it is sent as an object, which providers require"))
 }
 
 /// Warns about references without a target, which are then left out.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::framework::Shape;
 use crate::diagnostic::{Diagnostic, Place};
 
 /// An object's fields in order, each with its original text. A repeated key is rejected, because
@@ -80,46 +81,81 @@ impl<'de> Deserialize<'de> for Fields<'de> {
     }
 }
 
-/// Returns the elements of a document's tool list and the list's JSON Pointer.
-pub(super) fn list_elements<'t>(text: &'t str, file: &str) -> Result<(String, Vec<&'t RawValue>), Diagnostic> {
+/// An element of a tool list.
+pub(super) struct Element<'t> {
+    /// Its key, if the list is an object.
+    pub(super) name: Option<String>,
+    pub(super) raw: &'t RawValue,
+}
+
+/// The tool list of a document.
+pub(super) struct Elements<'t> {
+    /// The JSON Pointer of the list.
+    pub(super) base: String,
+    pub(super) list: Vec<Element<'t>>,
+    /// Whether the document is one page of several.
+    pub(super) is_page: bool,
+}
+
+/// Returns the tool list of a document.
+pub(super) fn list_elements<'t>(text: &'t str, file: &str) -> Result<Elements<'t>, Diagnostic> {
     let syntax = |why: &serde_json::Error| {
         let place = Place::file(file).line_column(why.line(), why.column().max(1));
         let help = if why.is_eof() { "the text ends too early: was it cut off?" } else { "the input must be JSON" };
         Diagnostic::error("bad-json", place, without_place(why)).help(help)
     };
     let mut raw: &RawValue = serde_json::from_str(text).map_err(|why| syntax(&why))?;
-    let mut base = String::new();
+    let (mut base, mut is_page) = (String::new(), false);
     loop {
         if raw.get().starts_with('[') {
-            return Ok((base, serde_json::from_str(raw.get()).map_err(|why| syntax(&why))?));
+            let list: Vec<&RawValue> = serde_json::from_str(raw.get()).map_err(|why| syntax(&why))?;
+            let list = list.into_iter().map(|raw| Element { name: None, raw }).collect();
+            return Ok(Elements { base, list, is_page });
         }
-        let place = Place::file(file).path(base.clone());
+        let none = |message: String| {
+            Err(Diagnostic::error("no-tools", Place::file(file).path(base.clone()), message).help(SHAPES))
+        };
         if !raw.get().starts_with('{') {
-            let message = format!("a tool list must be an array, not {}", kind_of(raw.get()));
-            return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
+            return none(format!("a tool list must be an array, not {}", kind_of(raw.get())));
         }
         let fields: Fields<'t> = serde_json::from_str(raw.get()).map_err(|why| syntax(&why))?;
-        let inner =
-            ["tools", "functions", "result", "error"].into_iter().find_map(|key| Some((key, fields.raw_field(key)?)));
-        match inner {
+        if fields.0.iter().all(|(_, tool)| Shape::is_named_tool(tool.get())) && !fields.0.is_empty() {
+            let list = fields.into_iter().map(|(name, raw)| Element { name: Some(name), raw }).collect();
+            return Ok(Elements { base, list, is_page });
+        }
+        is_page |= fields.raw_field("nextCursor").is_some_and(|cursor| cursor.get() != "null");
+        let keys = ["tools", "functions", "toolConfig", "result", "error"];
+        match keys.into_iter().find_map(|key| Some((key, fields.raw_field(key)?))) {
             Some(("error", error)) => {
                 let message: String = error.get().chars().take(300).collect();
-                let message = format!("this is a JSON-RPC error, not a tool list: {message}");
-                return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
+                return none(format!("this is a JSON-RPC error, not a tool list: {message}"));
             }
             Some((key, next)) if base.len() < "/result/tools".len() => {
                 base = format!("{base}/{key}");
                 raw = next;
             }
-            _ => {
-                let message = "no tool list in this object".to_owned();
-                return Err(Diagnostic::error("no-tools", place, message).help(SHAPES));
-            }
+            _ => return none(format!("no tool list in this object{}", keys_of(&fields))),
         }
     }
 }
 
-const SHAPES: &str = "give an array of tools, an object with \"tools\", or a JSON-RPC response to tools/list";
+/// The first keys of an object, as the end of a message.
+fn keys_of(fields: &Fields<'_>) -> String {
+    const MAX_KEYS: usize = 6;
+    const MAX_CHARS: usize = 40;
+    let mut keys: Vec<String> = Vec::new();
+    for (key, _) in fields.iter().take(MAX_KEYS) {
+        keys.push(format!("`{}`", key.chars().take(MAX_CHARS).collect::<String>()));
+    }
+    match (keys.is_empty(), fields.0.len() > MAX_KEYS) {
+        (true, _) => ", which is empty".to_owned(),
+        (false, true) => format!(", which has the keys {} and more", keys.join(", ")),
+        (false, false) => format!(", which has the keys {}", keys.join(", ")),
+    }
+}
+
+const SHAPES: &str = "give an array of tools, an object with \"tools\" or \"toolConfig\", a JSON-RPC response to tools/list, \
+    or the object of tools of AI SDK";
 
 /// The message of a JSON error without its line and column, which are relative to the parsed part.
 pub(super) fn without_place(why: &serde_json::Error) -> String {

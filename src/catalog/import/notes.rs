@@ -24,11 +24,13 @@ impl<'t> Notes<'t> {
         self.list.len() >= MAX_DIAGNOSTICS
     }
 
-    /// Adds a diagnostic about a part of the text and sets its place.
+    /// Adds a diagnostic about a part of the text and sets its place. A path that it has is relative
+    /// to `path`.
     pub(super) fn push_at(&mut self, mut diagnostic: Diagnostic, part: &str, path: &str) {
         if !self.full() {
             // Parts are slices of the text, so the difference of their addresses is the offset.
             let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+            let path = format!("{path}{}", diagnostic.place.path.unwrap_or_default());
             diagnostic.place = Place::file(self.file).path(path).at(self.text, offset);
         }
         self.push(diagnostic);

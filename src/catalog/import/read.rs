@@ -5,16 +5,17 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::check::{check_references, check_type, hidden_text, portable};
+use super::check::{check_references, check_type, hidden_text};
 use super::dialect::from_gemini;
 use super::fields::{self, Fields};
 use super::notes::{bad_tool, caution, fault, note};
 use super::sniff;
 use crate::catalog::compact::compact;
 use crate::catalog::faults::Faults;
+use crate::catalog::input::Input;
 use crate::catalog::slice::Slice;
 use crate::catalog::tool::{Key, qualified};
-use crate::catalog::{Format, Tool};
+use crate::catalog::{Format, Origin, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::name::ToolName;
 use crate::schema;
@@ -57,50 +58,80 @@ pub(super) fn read_tool(
     let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.raw_field(key)?)));
     let found = found.filter(|(_, raw)| raw.get() != "null");
     let declared = found.is_some();
-    let mut given = None;
+    let (mut given, mut input) = (None, Input::default());
     let (parameters, parameters_text) = match found {
         Some((key, raw)) => {
             let is_subset = format == Format::Gemini && key == "parameters";
-            let own = read_schema(&name, raw, &text, is_subset, noticed)?;
-            given = own.given;
+            let (raw, at) = parts.schema(key, raw, format).map_err(bad_tool)?;
+            let mut below = Vec::new();
+            let own = read_schema(&name, raw, &text, is_subset, &mut below);
+            for diagnostic in &mut below {
+                diagnostic.place.path = Some(at.clone());
+            }
+            noticed.append(&mut below);
+            let own = own.map_err(|mut fault| {
+                fault.place.path = Some(at);
+                fault
+            })?;
+            (given, input) = (own.given, own.input);
             (own.parameters, own.text)
         }
         None => {
-            if let Format::Mcp | Format::Anthropic = format {
+            if let Format::Mcp | Format::Anthropic | Format::BedrockConverse = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
                 let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
                 noticed.push(caution("no-schema", message).help(format!("{format} requires one")));
+            } else if let Some((key, accepted)) = unread_schema(fields, format) {
+                let message = format!("tool `{name}` has no parameters: its key `{key}` is not read as a schema");
+                noticed.push(caution("no-schema", message).help(format!("{format} has the schema in `{accepted}`")));
             }
             const NONE: &str = r#"{"type":"object","properties":{}}"#;
             (serde_json::json!({"type":"object","properties":{}}), Slice::whole_text(NONE))
         }
     };
-    noticed.extend(check_type(&name, &parameters));
     let description = fields.string("description").map_err(bad_tool)?;
     // An MCP client gets the schema as it was given.
     let sent = given.as_deref().unwrap_or(&parameters);
     noticed.extend(hidden_text(&name, description.as_deref().unwrap_or_default(), sent));
-    noticed.extend(portable(&name).filter(|_| namespace.is_none()));
     Ok(Tool {
         namespaced: namespace.map(|space| (space.clone(), own_name.into())),
         title: fields.string("title").map_err(bad_tool)?.map(Into::into),
         description: description.map(Into::into),
         keys: parts.keys(&text, format),
         source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
-        origin: Some(format),
+        format: Some(format),
+        origin: Origin::Unknown,
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
         faults: Faults::of_schema(&parameters),
         parameters: Arc::new(parameters),
         given,
         parameters_text,
+        input,
         declared,
         annotations,
         strict,
     })
 }
 
-/// A tool's fields, and those of its `function` if it has one (Chat Completions).
+/// A key that looks like the schema of a tool without one, and the key that the format has.
+fn unread_schema<'f>(fields: &'f Fields<'_>, format: Format) -> Option<(&'f str, &'static str)> {
+    #[derive(serde::Deserialize)]
+    struct Like<'t> {
+        #[serde(borrow, rename = "type")]
+        kind: Option<&'t RawValue>,
+        properties: Option<&'t RawValue>,
+    }
+    let is_schema = |text: &str| {
+        let like = serde_json::from_str::<Like<'_>>(text);
+        like.is_ok_and(|like| like.properties.is_some() || like.kind.is_some_and(|kind| kind.get() == "\"object\""))
+    };
+    let (key, _) = fields.iter().find(|(_, raw)| raw.get().starts_with('{') && is_schema(raw.get()))?;
+    Some((key, format.schema_keys().first().copied()?))
+}
+
+/// A tool's fields, and those of its `function` (Chat Completions) or `toolSpec` (Bedrock) if it
+/// has one.
 struct Parts<'t> {
     outer: Fields<'t>,
     function: Option<Fields<'t>>,
@@ -109,9 +140,25 @@ struct Parts<'t> {
 impl<'t> Parts<'t> {
     fn of_tool(text: &'t str, format: Format) -> Result<Self, String> {
         let outer = Fields::parse_fields(text)?;
-        let function = outer.raw_field("function").filter(|_| format == Format::OpenAiChat);
+        let function = match format {
+            Format::OpenAiChat => outer.raw_field("function"),
+            Format::BedrockConverse => outer.raw_field("toolSpec"),
+            _ => None,
+        };
         let function = function.map(|raw| Fields::parse_fields(raw.get())).transpose()?;
         Ok(Self { outer, function })
+    }
+
+    /// The schema that a key holds, and its path in the tool.
+    fn schema<'r>(&self, key: &str, raw: &'r RawValue, format: Format) -> Result<(&'r RawValue, String), String> {
+        match format {
+            Format::BedrockConverse => {
+                let held = Fields::from_raw(raw)?.raw_field("json").ok_or("`inputSchema` must be {\"json\": {…}}")?;
+                Ok((held, format!("/toolSpec/{key}/json")))
+            }
+            _ if self.function.is_some() => Ok((raw, format!("/function/{key}"))),
+            _ => Ok((raw, format!("/{key}"))),
+        }
     }
 
     /// The keys for which toolfold has no field.
@@ -133,7 +180,7 @@ impl<'t> Parts<'t> {
         match &self.function {
             None => self.outer.iter().filter(|(name, _)| !known(name)).map(key(false)).collect(),
             Some(function) => {
-                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function"));
+                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function" | "toolSpec"));
                 let inside = function.iter().filter(|(name, _)| !known(name));
                 inside.map(key(false)).chain(beside.map(key(true))).collect()
             }
@@ -148,16 +195,18 @@ impl<'t> Parts<'t> {
             Format::OpenAiChat => self.function.is_some() && self.outer.raw_field("type").is_some(),
             Format::OpenAiResponses => self.outer.raw_field("type").is_some(),
             Format::Anthropic | Format::Mcp | Format::Gemini => true,
+            Format::BedrockConverse => self.function.is_some(),
         }
     }
 }
 
-/// A schema in normal form.
+/// A schema in normal form, of an object.
 struct Schema {
     parameters: Value,
     text: Slice,
     /// As it was given, if it was changed.
     given: Option<Arc<Value>>,
+    input: Input,
 }
 
 fn read_schema(
@@ -180,19 +229,23 @@ fn read_schema(
     check_references(name, &value, noticed);
     let is_converted = is_subset && from_gemini(&mut value);
     let repairs = schema::normalize(&mut value);
-    if repairs.is_empty() {
-        let text = if is_converted { Slice::whole_text(value.to_string()) } else { Slice::range_of(text, raw.get()) };
-        return Ok(Schema { parameters: fitted(value), text, given: None });
+    if !repairs.is_empty() {
+        let message = format!("tool `{name}`: its schema is read as JSON Schema 2020-12: {repairs}");
+        noticed.push(note("repaired-schema", message));
     }
-    let message = format!("tool `{name}`: its schema is read as JSON Schema 2020-12: {repairs}");
-    noticed.push(note("repaired-schema", message));
+    let input = Input::wrap(&mut value);
+    noticed.extend(check_type(name, &value, input.is_wrapped));
+    if repairs.is_empty() && !input.is_wrapped {
+        let text = if is_converted { Slice::whole_text(value.to_string()) } else { Slice::range_of(text, raw.get()) };
+        return Ok(Schema { parameters: fitted(value), text, given: None, input });
+    }
     let text = Slice::whole_text(value.to_string());
     // Read once more, so that no schema in normal form is copied.
     let mut given = parse().unwrap_or_default();
     if is_subset {
         from_gemini(&mut given);
     }
-    Ok(Schema { parameters: fitted(value), text, given: Some(Arc::new(fitted(given))) })
+    Ok(Schema { parameters: fitted(value), text, given: Some(Arc::new(fitted(given))), input })
 }
 
 /// Copies a value into the least memory. A map that grew has room for four, eight or sixteen

@@ -1,6 +1,7 @@
 //! Detects the format of a list and the kind of an entry.
 
 use super::fields::Fields;
+use super::framework::Shape;
 use crate::catalog::Format;
 
 /// The keys under which a Gemini entry lists its functions.
@@ -49,6 +50,8 @@ pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
     let has = |key: &str| fields.raw_field(key).is_some();
     if fields.raw_field("function").is_some_and(|f| f.get().starts_with('{')) {
         Some(Format::OpenAiChat)
+    } else if has("toolSpec") {
+        Some(Format::BedrockConverse)
     } else if DECLARATIONS.iter().any(|key| is_list(fields, key)) {
         Some(Format::Gemini)
     } else if has("inputSchema") {
@@ -60,7 +63,7 @@ pub(super) fn of_tool(fields: &Fields<'_>) -> Option<Format> {
     } else if has("parameters") || is_namespace(fields) {
         Some(Format::OpenAiResponses)
     } else {
-        None
+        Shape::of_entry(fields).map(|_| Format::Mcp)
     }
 }
 
@@ -87,6 +90,11 @@ pub(super) fn entry_kind(fields: &Fields<'_>, format: Format) -> Result<Kind, St
         let label = fields.iter().next().map(|(key, _)| key.to_owned());
         // An empty object is neither; it is rejected as a tool without a name.
         return Ok(label.filter(|_| fields.raw_field("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
+    }
+    if format == Format::BedrockConverse {
+        // An entry is an object with one key: `toolSpec`, `cachePoint`, `systemTool`.
+        let label = fields.iter().next().map(|(key, _)| key.to_owned());
+        return Ok(label.filter(|_| fields.raw_field("toolSpec").is_none()).map_or(Kind::Tool, Kind::Foreign));
     }
     if format == Format::Mcp {
         // An MCP server lists only its own tools; `type` has no meaning there.

@@ -80,7 +80,7 @@ impl Conversation {
         let engine = self.engine.clone();
         // The tool may have been removed since; the call then counts as unknown.
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Forward(self.forwarded(call, tool, arguments, notes)))
+        Some(Outcome::Forward(self.forwarded(call, tool, &arguments.own_input(tool), notes)))
     }
 
     /// The activation of a skill, as in the first answer.

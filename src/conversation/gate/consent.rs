@@ -192,6 +192,9 @@ impl Conversation {
     /// The outcome of a call that waits for approval.
     fn confirm(&self, call: &Call, tool: &Tool, approval: Approval, reason: String) -> Confirm {
         let request = approval.request;
+        let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
+        let judged = Arguments::from_text(&text);
+        let input = judged.own_input(tool);
         let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
         Confirm {
             id: call.host_id(),
@@ -199,8 +202,8 @@ impl Conversation {
             name: call.name.clone(),
             approval: ApprovalId::from(approval.id),
             target: tool.name().clone(),
-            arguments_json: request.arguments_json.unwrap_or_else(|| request.arguments.to_string()),
-            arguments: request.arguments,
+            arguments: input.value().cloned().unwrap_or(request.arguments),
+            arguments_json: input.text().into_owned(),
             shown: request.displayed,
             context: Context { policy: PolicyMark::Confirm, reason: Some(reason.clone()), ..self.context() },
             reason,
@@ -292,7 +295,8 @@ impl Conversation {
                 let notes = Self::approved(approval, undo);
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
-                return Ok(Resumed::Run(self.forwarded(call, tool, &Arguments::from_text(&text), notes)));
+                let judged = Arguments::from_text(&text);
+                return Ok(Resumed::Run(self.forwarded(call, tool, &judged.own_input(tool), notes)));
             }
             Err(why) => why,
         };

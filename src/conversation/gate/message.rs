@@ -6,6 +6,7 @@
 //! [`tools`](Conversation::tools), [`seen`](Conversation::seen) or
 //! [`seen_calls`](Conversation::seen_calls).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -30,7 +31,7 @@ pub(in crate::conversation) struct Arrived {
     label: CallId,
     name: String,
     pub(super) target: Target,
-    /// The target's arguments after coercion.
+    /// The target's arguments after coercion, in the form that the model sees.
     pub(super) arguments: Arguments,
     /// The result of the check if the arguments are an object.
     pub(super) checked: Option<Checked>,
@@ -93,7 +94,13 @@ impl Conversation {
             && let Some(tool) = engine.catalog().at(index)
         {
             arguments = bound.read_back(tool, arguments);
-            if let Ok(value @ Value::Object(_)) = arguments.value() {
+            match arguments.shown_input(tool).map(Cow::into_owned) {
+                Ok(shown) => arguments = shown,
+                Err(why) => checked = Some(Checked::Invalid(vec![why])),
+            }
+            if checked.is_none()
+                && let Ok(value @ Value::Object(_)) = arguments.value()
+            {
                 let (found, changed) = engine.check_arguments(index, value, || arguments.text());
                 checked = Some(found);
                 // From here on, only the coerced arguments are used.

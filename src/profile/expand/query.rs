@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::reply::{Reply, break_line};
 use crate::profile::cost::{definition_tokens, text_tokens};
+use crate::profile::search::server;
 use crate::profile::{Expanded, Presentation};
 use crate::search::{Found, Hit};
 
@@ -61,7 +62,7 @@ impl Reply<'_> {
                 list.add_line(&format!("- {name}"));
             }
         }
-        let others = self.others(presentation, &hits, &best);
+        let others = self.others(&hits, &best);
         list.add_names("Also: ", others.map(|at| self.name_of(at)));
         searched.text = list.text;
         if !notes.is_empty() {
@@ -103,15 +104,10 @@ impl Reply<'_> {
 
     /// The tools that are listed without a sentence: the next results, or the tools of the first
     /// two servers.
-    fn others<'h>(
-        &self,
-        presentation: &Presentation,
-        hits: &'h [Hit],
-        best: &'h [usize],
-    ) -> impl Iterator<Item = usize> + use<'h> {
+    fn others<'h>(&self, hits: &'h [Hit], best: &'h [usize]) -> impl Iterator<Item = usize> + use<'h> {
         let next = hits.iter().take(LISTED).map(|hit| hit.at);
         // Tools without a known server count as one server's: a single server's list names none.
-        let server = |at: usize| self.catalog.at(at).and_then(|tool| presentation.search().server(tool));
+        let server = |at: usize| self.catalog.at(at).and_then(server);
         let mut servers: Vec<Option<&str>> = Vec::new();
         for server in next.clone().map(server) {
             if servers.len() < 2 && !servers.contains(&server) {

@@ -30,8 +30,9 @@ fn function_of<'a>(tool: &'a Value, path: &str) -> Result<Function<'a>, CountErr
         Some("custom") if tool.get("input_schema").is_some() => {}
         Some(kind) => return Err(unmeasurable(path, format!("a tool of type `{}`", shown_name(kind)))),
     }
-    let (definition, path) = match tool.get("function") {
-        Some(inner) => (inner, format!("{path}/function")),
+    let inner = ["function", "toolSpec"].into_iter().find_map(|key| Some((key, tool.get(key)?)));
+    let (definition, path) = match inner {
+        Some((key, inner)) => (inner, format!("{path}/{key}")),
         None => (tool, path.to_owned()),
     };
     let name = text_at(definition, "name", &path, "a function's name")?;
@@ -41,6 +42,9 @@ fn function_of<'a>(tool: &'a Value, path: &str) -> Result<Function<'a>, CountErr
         Some(_) => return Err(expected(&format!("{path}/description"), "a text")),
     };
     let parameters = SCHEMAS.iter().find_map(|key| given(definition, key));
+    // Bedrock has the schema below the key.
+    let parameters =
+        parameters.map(|own| if tool.get("toolSpec").is_some() { own.get("json").unwrap_or(own) } else { own });
     Ok(Function { name, description, parameters })
 }
 
@@ -65,7 +69,7 @@ pub(super) fn read_tools<'a>(tools: &'a [Value], path: &str, prompt: &mut Prompt
             refuse_hosted(tool, key, &path)?;
             prompt.tools.extend(functions_of(list, &format!("{path}/{key}"))?);
         } else {
-            if kind.is_none() && tool.get("name").is_none() && tool.get("function").is_none() {
+            if kind.is_none() && tool.get("name").is_none() && tool.get("function").or(tool.get("toolSpec")).is_none() {
                 refuse_hosted(tool, "", &path)?;
             }
             add_function(tool, function_of(tool, &path)?, prompt);

@@ -86,7 +86,7 @@ fn invalid_entries_are_skipped_and_reported() {
     refused("[[]]", "bad-tool", "must be an object, not an array");
     refused(r#"[{"inputSchema":{}}]"#, "no-name", "a tool must have a `name`");
     refused(r#"[{"name":3}]"#, "bad-tool", "`name`");
-    refused(r#"[{"name":"\ud800"}]"#, "bad-name", "U+FFFD");
+    refused(r#"[{"name":"\u2028"}]"#, "bad-name", "must not be empty");
     refused(r#"[{"name":"a","name":"b"}]"#, "bad-tool", "is there twice");
     refused(r#"[{"name":"a","description":["x"]}]"#, "bad-tool", "`description` must be");
     refused(&with_schema("3"), "bad-schema", "not a number");
@@ -103,13 +103,12 @@ fn deceptive_names_are_rejected_and_shown() {
     refused(&tool("a\0b"), "bad-name", "U+0000");
     refused(&tool("safe\u{202e}evil"), "bad-name", "U+202E");
     refused(&tool("a\u{200b}b"), "bad-name", "U+200B");
-    refused(&tool("two words"), "bad-name", "U+0020");
+    refused(&tool(" "), "bad-name", "must not be empty");
     refused(&tool("\x1b[31mred"), "bad-name", "U+001B");
     refused(&tool(""), "bad-name", "must not be empty");
     refused(&tool(&"a".repeat(129)), "bad-name", "129");
     refused(&tool(&"a".repeat(1_000_000)), "bad-name", "1000000");
-    let far = check(&tool("a.b"), "unportable-name", Severity::Warning, "OpenAI");
-    assert_eq!(far.len(), 1);
+    refused(&tool("a\tb"), "bad-name", "U+0009");
 }
 
 #[test]
@@ -141,7 +140,8 @@ fn unresolvable_references_are_reported() {
         (r##"{"$ref":"#nope"}"##, "missing-ref"),
         (r##"{"$ref":"#/%zz/~"}"##, "missing-ref"),
     ] {
-        let catalog = check(&with_schema(schema), code, Severity::Warning, "tools.json:1:2 at /0: tool `t`");
+        let catalog =
+            check(&with_schema(schema), code, Severity::Warning, "tools.json:1:2 at /0/inputSchema: tool `t`");
         render_all(&catalog);
     }
     for schema in [

@@ -51,8 +51,7 @@ fn syntax_errors_have_a_line() {
     error("[summary]\nlist_sheets = ''", "bad-value", "empty");
     error("[summary]\nlist_sheets = 1", "wrong-type", "summary.list_sheets");
     error("[summary]\n'\u{202e}' = 'x'", "bad-name", "U+202E");
-    error("core = ['list sheets']", "bad-name", "profile.toml:1:9");
-    error("core = ['\\u202e']", "bad-name", "profile.toml:1:9");
+    error("core = ['']", "bad-name", "profile.toml:1:9");
     error("core = [\"\u{202e}\"]", "bad-name", "u{202e}");
     check("core = ['list_sheets', 'list_sheets']", "repeated", Severity::Warning, "profile.toml:1:24");
 }

@@ -148,6 +148,7 @@ fn a_message_of_another_wire_is_rejected_by_name() {
         Wire::OpenAiResponses => "output items of OpenAI Responses (`function_call`)",
         Wire::Anthropic => "an Anthropic message (`tool_use` blocks)",
         Wire::Gemini => "a Gemini content (`parts`)",
+        Wire::BedrockConverse => "a message of Bedrock Converse (`toolUse` blocks)",
         _ => "an MCP request (`method`)",
     };
     for wire in Wire::ALL {
@@ -338,7 +339,7 @@ fn a_turn_has_one_answer_per_call_in_order() {
         let text = json!(messages).to_string();
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{wire}: {part} in {text}"));
         assert!(at("first") < at("Unknown tool") && at("Unknown tool") < at("second"), "{wire}: {text}");
-        let wrapped = matches!(wire, Wire::Anthropic | Wire::Gemini);
+        let wrapped = matches!(wire, Wire::Anthropic | Wire::Gemini | Wire::BedrockConverse);
         assert_eq!(messages.len(), if wrapped { 1 } else { 3 }, "{wire}");
     }
 }

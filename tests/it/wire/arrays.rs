@@ -227,5 +227,8 @@ fn wires_are_named_in_flags_and_files() {
         assert_eq!(serde_json::to_value(wire).unwrap(), json!(wire.name()));
     }
     let why = "openai".parse::<Wire>().unwrap_err().to_string();
-    assert_eq!(why, "unknown wire `openai`: use openai-chat, openai-responses, anthropic, gemini or mcp");
+    assert_eq!(
+        why,
+        "unknown wire `openai`: use openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse"
+    );
 }

@@ -32,9 +32,10 @@ fn tool_facts(entry: &Value) -> Option<ToolFacts> {
     if !matches!(entry["type"].as_str(), None | Some("function" | "custom")) {
         return None;
     }
-    let own = entry.get("function").unwrap_or(entry);
+    let own = entry.get("function").or(entry.get("toolSpec")).unwrap_or(entry);
     let schema =
         ["parameters", "parametersJsonSchema", "input_schema", "inputSchema"].into_iter().find_map(|key| own.get(key));
+    let schema = schema.map(|schema| schema.get("json").unwrap_or(schema));
     let keys = schema.and_then(|schema| schema["properties"].as_object());
     let mut facts = ToolFacts::default();
     facts.name = own["name"].as_str()?.to_owned();
@@ -66,7 +67,7 @@ fn function(name: &str) -> Value {
 #[test]
 fn every_wire_has_its_limits() {
     let most = |wire| Limits::of(wire, None).max_tools.map(|most| most.value);
-    assert_eq!(Wire::ALL.map(most), [Some(128), Some(128), None, Some(512), None]);
+    assert_eq!(Wire::ALL.map(most), [Some(128), Some(128), None, Some(512), None, None]);
     let rule = |wire| Limits::of(wire, Some("any")).name;
     assert_eq!(rule(Wire::OpenAiChat), NameRule::new(64, "_-", false).unwrap());
     assert_eq!(rule(Wire::OpenAiResponses), NameRule::new(64, "_-", false).unwrap());

@@ -66,6 +66,54 @@ fn duplicate_long_and_empty_names_get_a_hash() {
     check(Wire::Anthropic, &[&long], &[&long]);
 }
 
+/// A name in another script is replaced by words of the title or the first sentence, so that the
+/// model knows what it calls.
+#[test]
+fn lost_names_keep_words_of_title_or_sentence() {
+    let tools = json!([
+        {"name": "查询天气", "title": "Get the weather", "description": "Something else.", "inputSchema": {}},
+        {"name": "查询天气2", "description": "Returns a forecast for the next days of one city. More.", "inputSchema": {}},
+        {"name": "crm__发送邮件", "title": "Send mail", "inputSchema": {}},
+        {"name": "发送", "title": "发送邮件", "description": "Envoie un courriel à l'équipe.", "inputSchema": {}},
+        {"name": "发送邮件", "title": "发送邮件", "inputSchema": {}},
+        {"name": "größe_ändern", "title": "Resize", "inputSchema": {}},
+        {"name": "🔥", "title": "Warm the cache", "inputSchema": {}},
+    ]);
+    let expected = [
+        "get_weather_22cf3c76",
+        "returns_forecast_for_next_da50afe2",
+        "crm__send_mail_34c04074",
+        "envoie_un_courriel_l_edecf0ae",
+        "_____c268c1b1",
+        "gr__e__ndern",
+        "warm_cache_ed8d8305",
+    ];
+    let mut conversation = engine(&tools, "", Arm::Full).talk();
+    assert_eq!(shown(&mut conversation), expected);
+    for (tool, sent) in tools.as_array().unwrap().iter().zip(expected) {
+        assert_eq!(reached(&mut conversation, sent).as_deref(), tool["name"].as_str());
+    }
+    let said = super::notes(conversation.engine(), Wire::OpenAiChat, Arm::Full);
+    let renamed = said.iter().filter(|note| note.code == "renamed-tool");
+    assert_eq!(renamed.count(), 7, "each is reported once: {said:?}");
+}
+
+/// Blanks and other visible characters are allowed in a name, and the profile uses the given name.
+#[test]
+fn names_with_blanks_are_sent_under_others() {
+    let names = ["get weather", "get  weather", "Größe (cm)", "a'b\"c`d", "100% {x}"];
+    check(Wire::OpenAiChat, &names, &["get_weather", "get__weather", "Gr__e__cm_", "a_b_c_d", "100___x_"]);
+    check(Wire::OpenAiChat, &["get weather", "get_weather"], &["get_weather_dce3870e", "get_weather"]);
+    let tools = json!([folded("get weather"), folded("set weather"), folded("other")]);
+    let profile = "core = ['get weather']\n[category.weather]\ntools = ['* weather']\n[summary]\n'set weather' = 'S.'";
+    let engine = engine(&tools, profile, Arm::Stable);
+    let mut conversation = engine.talk();
+    let entries = conversation.tools().entries();
+    let seen: Vec<(&str, &str)> = entries.iter().map(|own| (own.name.as_str(), own.detail.name())).collect();
+    assert_eq!(seen[..2], [("get_weather", "full"), ("set_weather", "summary")]);
+    assert_eq!(entries[1].description, "S.");
+}
+
 #[test]
 fn a_tools_own_name_is_accepted() {
     let mut conversation = named(&["fs.read"]).talk();

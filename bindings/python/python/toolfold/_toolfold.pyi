@@ -453,7 +453,7 @@ class Conversation:
     @property
     def wire(self) -> str:
         """
-        The API: openai-chat, openai-responses, anthropic, gemini or mcp.
+        The API: openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse.
         """
 
 @final
@@ -510,7 +510,8 @@ class Engine:
         """
         A conversation with a model. Its wire, model and arm never change.
 
-        :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+        :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+            bedrock-converse.
         :param model: the model, which determines supported features; None if unknown.
         :param id: the host's id of the conversation. Approvals are bound to it: set one if a policy
             requires approvals.
@@ -554,7 +555,8 @@ class Engine:
         array contains something that cannot be counted offline; ``meter`` is as in
         ``toolfold.tokens``.
 
-        :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+        :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+            bedrock-converse.
         :param model: the model; None for a common one of that API.
         :raises InputError: the wire is unknown.
         """
@@ -950,7 +952,8 @@ def tokens(
     Counts the tokens of a tool array as it is sent: ``(tokens, meter)``.
 
     :param tools: the array, as a list of dicts or JSON text.
-    :param wire: the API: openai-chat, openai-responses, anthropic, gemini or mcp.
+    :param wire: the API: openai-chat, openai-responses, anthropic, gemini, mcp or
+        bedrock-converse.
     :param model: the model; None for a common one of that API.
     :returns: tokens is None if the array contains something that cannot be counted offline. The
         meter names the method: ``billed:…`` is exact, ``estimate:…`` is not, ``json/…`` is the text

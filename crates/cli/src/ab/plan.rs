@@ -58,8 +58,8 @@ impl Plan {
         let config = args.input.config(&flags)?;
         let wire = config.settings.presentation.wire;
         let model = config.settings.presentation.model.clone().unwrap_or_default();
-        if wire == Wire::Mcp {
-            return Err(Failure::usage("wire mcp does not reach a model")
+        if matches!(wire, Wire::Mcp | Wire::BedrockConverse) {
+            return Err(Failure::usage(format!("wire {wire} does not reach a model"))
                 .help("use openai-chat, openai-responses, anthropic or gemini"));
         }
         let arms = arms(args, &config, wire)?;

@@ -134,10 +134,9 @@ impl OpenLayers {
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
-        let own_names = origins.iter().map(|(shown, origin)| (shown.clone(), (origin.of.clone(), origin.tool.clone())));
         let listed: BTreeSet<&str> = origins.values().map(|origin| origin.of.as_str()).collect();
         let is_partial = self.servers.iter().any(|server| !listed.contains(server.as_str()));
-        let mut builder = input.builder(arm).origins(own_names.collect()).partial(is_partial);
+        let mut builder = input.builder(arm).partial(is_partial);
         if let Some(policy) = &own.policy {
             let mut owners = BTreeMap::new();
             for (shown, origin) in origins {

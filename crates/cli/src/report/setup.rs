@@ -38,7 +38,7 @@ impl Target {
             _ => config.settings.presentation.wire,
         };
         let usual = match wire {
-            Wire::Anthropic => "claude-sonnet-5.5",
+            Wire::Anthropic | Wire::BedrockConverse => "claude-sonnet-5.5",
             Wire::Gemini => "gemini-2.5-pro",
             _ => "gpt-4.1",
         };

@@ -51,7 +51,7 @@ impl MeterArgs {
 pub(crate) fn meter_of(wire: Option<Wire>, model: Option<&str>) -> Result<Meter, Failure> {
     let (wires, model) = match (wire.filter(|wire| *wire != Wire::Mcp), model) {
         (None, None) => return Ok(Meter::default()),
-        (Some(Wire::Anthropic), None) => (vec!["anthropic"], "claude-sonnet-4.6"),
+        (Some(Wire::Anthropic | Wire::BedrockConverse), None) => (vec!["anthropic"], "claude-sonnet-4.6"),
         (Some(Wire::Gemini), None) => (vec!["gemini"], "gemini-2.5-pro"),
         (Some(Wire::OpenAiResponses), None) => (vec!["openai-responses"], "gpt-4.1"),
         (Some(_), None) => (vec!["openai-chat"], "gpt-4.1"),

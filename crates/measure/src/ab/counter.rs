@@ -38,8 +38,8 @@ impl Counter {
             return *known;
         }
         let entries: Vec<Value> = match wire {
-            // Gemini and MCP arrays have their own forms; the model reads the same content.
-            Wire::Gemini | Wire::Mcp => tools
+            // These arrays have their own forms; the model reads the same content.
+            Wire::Gemini | Wire::Mcp | Wire::BedrockConverse => tools
                 .entries()
                 .iter()
                 .map(|own| {

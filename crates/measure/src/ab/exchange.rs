@@ -70,7 +70,7 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The wire has no models.
+    /// The wire has no models, or signs its requests.
     #[error("a model is not reached over {0}: use openai-chat, openai-responses, anthropic or gemini")]
     Wire(Wire),
     /// The provider returned an error.
@@ -102,7 +102,8 @@ struct ApiFormat {
 }
 
 impl ApiFormat {
-    /// The format of a wire; `None` for MCP, which has no models.
+    /// The format of a wire; `None` for MCP, which has no models, and for Bedrock, whose requests
+    /// are signed.
     fn of(wire: Wire) -> Option<&'static Self> {
         match wire {
             Wire::OpenAiChat => Some(&CHAT),
@@ -189,7 +190,7 @@ fn each_item(message: &Value) -> Vec<&Value> {
 /// Returns the body of a request, in the wire's format.
 ///
 /// # Errors
-/// Returns [`ExchangeError::Wire`] for MCP, which has no models.
+/// Returns [`ExchangeError::Wire`] for MCP and Bedrock.
 pub fn body_of(wire: Wire, ask: &Ask<'_>) -> Result<Value, ExchangeError> {
     let format = ApiFormat::of(wire).ok_or(ExchangeError::Wire(wire))?;
     let tools: Value = serde_json::from_str(ask.tools).unwrap_or(Value::Null);

@@ -23,7 +23,7 @@ fn rule(code: &str) -> Option<&'static Rule> {
         "repaired-schema" => &REPAIRED,
         "refused-at-top" => &AT_TOP,
         "renamed-tool" | "refused-name" => &REFUSED_NAME,
-        "refused-parameter" => &REFUSED_PARAMETER,
+        "renamed-parameter" | "refused-parameter" => &REFUSED_PARAMETER,
         "long-description" => &DESCRIPTION_LIMIT,
         "too-many-tools" => &TOO_MANY_TOOLS,
         "too-many-strict" => &TOO_MANY_STRICT,

@@ -132,6 +132,9 @@ fn request_wire(value: &Value) -> Option<Wire> {
         return Some(Wire::Gemini);
     }
     if let Some(Value::Array(messages)) = value.get("messages") {
+        if value.get("toolConfig").is_some() || value.get("inferenceConfig").is_some() {
+            return Some(Wire::BedrockConverse);
+        }
         let of_claude = value.get("system").is_some() || value.get("anthropic_version").is_some();
         return Some(if of_claude { Wire::Anthropic } else { wire_of(messages).unwrap_or(Wire::OpenAiChat) });
     }
@@ -157,6 +160,9 @@ fn message(value: &Value) -> Option<Wire> {
         if matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking") {
             return Some(Wire::Anthropic);
         }
+        if block.get("toolUse").is_some() || block.get("toolResult").is_some() {
+            return Some(Wire::BedrockConverse);
+        }
     }
     Some(Wire::OpenAiChat)
 }
@@ -167,6 +173,9 @@ fn answer_message(value: &Value) -> Option<Shape<'_>> {
     }
     if let Some(content) = value.pointer("/candidates/0/content") {
         return Some(Shape::Message(Wire::Gemini, content));
+    }
+    if let Some(message) = value.pointer("/output/message") {
+        return Some(Shape::Message(Wire::BedrockConverse, message));
     }
     let output = value.get("output").filter(|output| output.is_array())?;
     Some(Shape::Transcript(Wire::OpenAiResponses, output))

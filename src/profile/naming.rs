@@ -60,7 +60,8 @@ impl Naming for CatalogNames {
 const SERVER_SEPARATORS: [&str; 4] = ["__", ".", "/", ":"];
 
 /// The only tool with this name on any server: `list` for `files__list`. `None` if there is none,
-/// or more than one.
+/// or more than one. A name that a server states for itself does not count: it could be that of
+/// another server's tool (`files_list`).
 #[must_use]
 pub(crate) fn find_short_name(catalog: &Catalog, short: &str) -> Option<usize> {
     let is_short_for = |own: &str| {

@@ -55,11 +55,6 @@ pub(crate) struct HistoryCall<'c> {
     pub(crate) arguments: &'c str,
 }
 
-/// Whether an id has at most 64 letters, digits, `_` and `-`.
-pub(super) fn is_plain_id(id: &str) -> bool {
-    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-}
-
 /// A replacement of a part of a text.
 type Edit = (Range<usize>, String);
 
@@ -200,6 +195,11 @@ fn quoted(text: &str) -> String {
     let mut out = String::new();
     write_string(&mut out, text);
     out
+}
+
+/// Whether an id has at most 64 letters, digits, `_` and `-`.
+pub(super) fn is_plain_id(id: &str) -> bool {
+    id.len() <= 64 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// An id of letters, digits, `_` and `-`. A long one is shortened, with a hash of the whole.

@@ -27,7 +27,7 @@ fn engine_of(tools: &[Value], arm: Arm, partial: bool) -> Engine {
 }
 
 fn content(outcome: &Outcome) -> String {
-    outcome.content().map(|text| text.into_owned()).unwrap_or_default()
+    outcome.content().unwrap_or_default().into_owned()
 }
 
 /// The outcome of each line `{"call": …}` of a corpus file, by its id. `None` without the corpora.
@@ -116,7 +116,7 @@ fn a_name_without_its_server_resolves_if_every_server_is_listed() {
         let mut conversation = engine_of(&tools, Arm::Full, partial).talk();
         match (conversation.dispatch(&call(name)), target) {
             (Outcome::Forward(forward), Some(target)) => {
-                assert!(forward.target == target && !forward.context.coerced.is_empty())
+                assert!(forward.target == target && !forward.context.coerced.is_empty());
             }
             (outcome @ Outcome::Reply(_), None) => {
                 let tries =

@@ -133,10 +133,15 @@ fn repair_arguments(
     if is_plain && matches!(arguments.value(), Ok(Value::Object(_))) {
         return None;
     }
-    let is_bare = match named {
-        Named::Tool(index) => engine.catalog().at(index).is_some_and(|tool| takes_no_parameters(tool.parameters())),
-        Named::Meta(_) => false,
+    let tool = match named {
+        Named::Tool(index) => engine.catalog().at(index),
+        Named::Meta(_) => None,
     };
+    // The input of a tool that takes no object may be written without the object around it.
+    if tool.is_some_and(|tool| tool.input().is_wrapped) && arguments.value().is_ok() {
+        return None;
+    }
+    let is_bare = tool.is_some_and(|tool| takes_no_parameters(tool.parameters()));
     match repair::read_arguments(&arguments.text(), is_bare) {
         Reading::Object { text, notes: repairs } => {
             *arguments = Arguments::from_text(&text);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::bridges;
 use crate::catalog::{Catalog, Tool, write_string};
 use crate::name::{CategoryName, ToolName, nearest};
+use crate::profile::fold::schema_in_answers;
 use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The maximum number of names in a call; more are rejected, so that a runaway call costs nothing.
@@ -401,7 +402,8 @@ fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
     text
 }
 
-/// A tool as a line of compact JSON under the name that the model sees, with its original schema.
+/// A tool as a line of compact JSON under the name that the model sees, with its original schema
+/// except for `$schema` and the title at its root.
 #[must_use]
 pub fn definition(tool: &Tool, shown: &str) -> String {
     let mut text = String::from("{\"name\":");
@@ -411,7 +413,7 @@ pub fn definition(tool: &Tool, shown: &str) -> String {
         write_string(&mut text, tool.description());
     }
     text.push_str(",\"parameters\":");
-    text.push_str(tool.parameters_text());
+    text.push_str(&schema_in_answers(tool));
     text.push('}');
     text
 }

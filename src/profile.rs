@@ -65,7 +65,7 @@ pub use sentence::first_sentence;
 pub use session_bill::{
     CacheLoss, CacheRules, PromptPart, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
 };
-pub use workload::Workload;
+pub use workload::{LookupRates, Workload};
 
 use indexmap::IndexMap;
 use serde::Serialize;

@@ -39,7 +39,7 @@ mod steps;
 pub use crate::model::{ModelId, ModelPattern};
 pub(crate) use answers::{Answered, ExpansionAnswer, NUMBERED};
 pub use arguments::Arguments;
-pub use cache::CacheRow;
+pub use cache::{CacheRow, LongCacheRow};
 pub(crate) use calls::WireCall;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
 pub use gemini::{GeminiParameters, UnknownGeminiParameters};

@@ -10,10 +10,13 @@ use crate::catalog::Catalog;
 pub(crate) const BUDGET_TOKENS: usize = 4_000;
 
 /// The minimum saving that makes folding worthwhile, in estimated tokens.
-pub(crate) const MIN_GAIN_TOKENS: usize = 2_000;
+const MIN_GAIN_TOKENS: usize = 400;
 
-/// The candidate arms, richest first.
-const LADDER: [Arm; 6] = [Arm::Kept, Arm::Signature, Arm::Outline, Arm::Lean, Arm::Stable, Arm::Index];
+/// The arms that show the name of every parameter, richest first.
+const NAMING: [Arm; 3] = [Arm::Kept, Arm::Outline, Arm::Signature];
+
+/// The arms that hide names, richest first.
+const HIDING: [Arm; 4] = [Arm::Lean, Arm::Stable, Arm::Index, Arm::Search];
 
 /// The chosen arm and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,15 +57,15 @@ pub(crate) struct AutoContext<'s> {
 
 /// Chooses the arm for [`Arm::Auto`].
 ///
-/// Nothing is folded if that saves too little in the first turn. An arm whose array exceeds
-/// `max_tools` is chosen only if no other arm remains. If `full` exceeds it, the saving does not
-/// matter. Otherwise arms that the environment does not support are excluded, as are arms whose
-/// estimated session cost is less than a twentieth below that of `full`. The session cost counts
-/// cached tokens at their price and expansions with their requests and answers, and must stay lower
-/// even if the array is a fifth smaller than estimated and each of its words is one token. Of the
-/// remaining arms, the choice is `native` if the provider supports it; otherwise the richest arm
-/// whose first turn is within `budget` tokens; otherwise the one with the cheapest first turn;
-/// otherwise `full`.
+/// Arms that the environment does not support are excluded, as are arms whose array exceeds
+/// `max_tools`, and arms whose expected session is not clearly cheaper than that of `full`. If
+/// folding saves too little in the first turn, nothing is folded. If `full` exceeds `max_tools`,
+/// the saving does not matter.
+///
+/// Of the remaining arms, the choice is `native`, then the richest one that shows the names of all
+/// parameters and whose first turn is within `budget` tokens. Arms that hide names are considered
+/// only if no such arm is within the budget; then the choice is the arm with the cheapest session,
+/// or a richer one that costs hardly more.
 #[must_use]
 pub(crate) fn choose(
     catalog: &Catalog,
@@ -93,58 +96,111 @@ struct Chooser<'c> {
 impl Chooser<'_> {
     fn choose(&self, budget: usize) -> Choice {
         let full = &self.full;
-        let mut candidates: Vec<Candidate> = LADDER.into_iter().map(|arm| self.model.candidate(arm)).collect();
-        candidates.retain(|candidate| candidate.first < full.first || !self.full_allowed);
-        let cheapest = candidates.iter().map(|candidate| candidate.first).min().unwrap_or(full.first);
-        let saved = full.first.saturating_sub(cheapest);
-        if saved < MIN_GAIN_TOKENS && self.full_allowed {
-            let of = full.first;
-            let reason =
-                format!("nothing is folded: of about {of} tokens folding would save {saved}, under {MIN_GAIN_TOKENS}");
+        let mut candidates = Vec::new();
+        for arm in NAMING.into_iter().chain(HIDING) {
+            let candidate = self.model.candidate(arm);
+            if candidate.first < full.first || !self.full_allowed {
+                candidates.push(candidate);
+            }
+        }
+        let names_fit = |own: &Candidate| {
+            NAMING.contains(&own.arm) && own.first <= budget && self.full_allowed && self.refusal(own).is_none()
+        };
+        if candidates.iter().any(names_fit) {
+            candidates.retain(names_fit);
+        }
+        let saved = |own: &Candidate| full.first.saturating_sub(own.first);
+        let most = candidates.iter().map(saved).max().unwrap_or_default();
+        if self.full_allowed && most < MIN_GAIN_TOKENS && self.context.native.is_none() {
+            let reason = format!("nothing is folded: it would save {most} tokens, under {MIN_GAIN_TOKENS}");
             return Choice { arm: Arm::Full, reason };
         }
-        let mut against = exceeds_limit(&self.context, full);
-        if let Some(why) = self.context.native {
-            match self.reason_against(&self.model.candidate(Arm::Native)) {
-                None => return Choice { arm: Arm::Native, reason: format!("the provider defers tools itself: {why}") },
-                Some(why) => _ = against.get_or_insert(why),
+        let gains = |own: &Candidate| !self.full_allowed || saved(own) >= MIN_GAIN_TOKENS;
+        candidates.retain(gains);
+        // The first reason why an arm cannot be used, and why one does not pay.
+        let (mut refused, mut dear) = (exceeds_limit(&self.context, full), None);
+        let mut is_usable = |candidate: &Candidate| {
+            let refusal = self.refusal(candidate);
+            let cost = if refusal.is_none() { self.cost_reason(candidate) } else { None };
+            let is_usable = refusal.is_none() && cost.is_none();
+            refused = refused.take().or(refusal);
+            dear = dear.take().or(cost);
+            is_usable
+        };
+        let native = self.context.native.map(|why| (self.model.candidate(Arm::Native), why));
+        let native = native.filter(|(candidate, _)| gains(candidate) && is_usable(candidate));
+        candidates.retain(|candidate| is_usable(candidate));
+        let refused = refused.map(|why| format!("; {why}")).unwrap_or_default();
+        let dear = dear.map(|why| format!("; {why}")).unwrap_or_default();
+        let fitting = candidates.iter().find(|own| names_fit(own));
+        let chosen = fitting.or_else(|| cheapest_session(&candidates));
+        match (chosen, native) {
+            (_, Some((native, why))) => self.choice(&native, why),
+            (Some(chosen), None) => {
+                let choice = self.choice(chosen, "");
+                Choice { reason: format!("{}{refused}", choice.reason), ..choice }
             }
+            (None, None) => Choice { arm: Arm::Full, reason: format!("nothing is folded{dear}{refused}") },
         }
-        candidates.retain(|candidate| match self.reason_against(candidate) {
-            None => true,
-            Some(why) => {
-                against.get_or_insert(why);
-                false
-            }
-        });
-        // The first reason against any arm.
-        let against = against.map(|why| format!("; {why}")).unwrap_or_default();
-        let Some(cheapest) = candidates.iter().min_by_key(|candidate| candidate.first) else {
-            return Choice { arm: Arm::Full, reason: format!("nothing is folded{against}") };
-        };
-        let fitting = candidates.iter().find(|candidate| candidate.first <= budget);
-        let Candidate { arm, first, session, .. } = *fitting.unwrap_or(cheapest);
-        let by_first_turn = match fitting {
-            Some(_) => format!("the richest arm within {budget} tokens: about {first} of {}", full.first),
-            None => format!("no arm fits {budget} tokens, and it is the cheapest: about {first} of {}", full.first),
-        };
-        let by_session = format!("{session} of {} over {}", full.session, self.model.span());
-        Choice { arm, reason: format!("{by_first_turn}, and {by_session}{against}") }
     }
 
-    /// Why an arm is not used; `None` if it can be.
-    fn reason_against(&self, candidate: &Candidate) -> Option<String> {
-        for (delivery, why) in self.context.refused {
-            if *delivery == candidate.arm.delivery() {
-                return Some(format!("{} is not used: {why}", candidate.arm));
+    /// A chosen arm with the figures of its choice. `native`: why the provider's deferral is used.
+    fn choice(&self, chosen: &Candidate, native: &str) -> Choice {
+        let Candidate { arm, first, session, .. } = *chosen;
+        let requests = self.model.workload.requests;
+        let mut reason = format!("it takes about {first} tokens");
+        if self.full_allowed {
+            let (turn, over) = (saved_percent(first, self.full.first), saved_percent(session, self.full.session));
+            reason = format!("{reason}, saves {turn} % on the first turn and {over} % over {requests} requests");
+        }
+        match self.model.break_even(chosen, &self.full).filter(|_| self.full_allowed) {
+            Some((lookups, true)) => {
+                let plural = if lookups == 1 { "" } else { "s" };
+                reason = format!("{reason}, and pays up to {lookups} look-up{plural} in {requests} requests");
             }
+            Some((_, false)) => reason = format!("{reason}, and pays with any number of look-ups"),
+            None => {}
         }
-        let exceeds = exceeds_limit(&self.context, candidate);
-        if exceeds.is_none() && self.full_allowed && !candidate.pays(&self.full) {
-            return Some(self.model.why_not(candidate, &self.full));
+        if !native.is_empty() {
+            reason = format!("{reason}; the provider defers tools itself: {native}");
         }
-        exceeds
+        Choice { arm, reason }
     }
+
+    /// Why an arm cannot be used; `None` if it can be.
+    fn refusal(&self, candidate: &Candidate) -> Option<String> {
+        let refused = self.context.refused.iter().find(|(delivery, _)| *delivery == candidate.arm.delivery());
+        match refused {
+            Some((_, why)) => Some(format!("{} is not used: {why}", candidate.arm)),
+            None => exceeds_limit(&self.context, candidate),
+        }
+    }
+
+    /// Why an arm does not pay; `None` if it does, or if `full` cannot be used.
+    fn cost_reason(&self, candidate: &Candidate) -> Option<String> {
+        if !self.full_allowed || candidate.pays(&self.full) {
+            return None;
+        }
+        let (arm, requests) = (candidate.arm, self.model.workload.requests);
+        let (own, full) = (candidate.session, self.full.session);
+        Some(if own > full {
+            format!("{arm} costs {} % more over {requests} requests", (own - full) as u128 * 100 / full.max(1) as u128)
+        } else {
+            let saved = saved_percent(own, full);
+            format!("{arm} saves {saved} % over {requests} requests, which is too close for an estimate")
+        })
+    }
+}
+
+/// The share that a cost is below another, in percent.
+fn saved_percent(own: usize, full: usize) -> u128 {
+    full.saturating_sub(own) as u128 * 100 / full.max(1) as u128
+}
+
+/// The candidate with the cheapest session, or the richest one that costs hardly more.
+fn cheapest_session(candidates: &[Candidate]) -> Option<&Candidate> {
+    let least = candidates.iter().map(|own| own.session).min()?;
+    candidates.iter().find(|own| own.session as u128 * 100 <= least as u128 * 102)
 }
 
 /// Why an arm exceeds `max_tools`; `None` if it does not.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::session_bill::CacheRules;
 use super::workload::{Shape, Workload};
-use super::{Arm, Assignment, Delivery, Expanded, Presentation, Tier};
+use super::{Arm, Assignment, Delivery, Expanded, Folded, Presentation};
 use crate::catalog::{Catalog, Tool};
 
 /// Billed tokens per thousand tokens that OpenAI would bill for the same tools in an array.
@@ -15,13 +15,16 @@ pub struct TokenFactors {
     pub array: u32,
     /// For tools as JSON in an answer; 1,250 if a text token costs the same as OpenAI's.
     pub json: u32,
+    /// The tokens that a request with tools costs in addition to them.
+    #[serde(default)]
+    pub prompt: u32,
 }
 
 impl Default for TokenFactors {
     /// OpenAI's factors. JSON takes a quarter more tokens than an array: 12,134 against 9,620 for
     /// the 49 Excel tools of the profile `excel-original`.
     fn default() -> Self {
-        Self { array: 1_000, json: OPENAI_JSON }
+        Self { array: 1_000, json: OPENAI_JSON, prompt: 0 }
     }
 }
 
@@ -36,42 +39,28 @@ pub(super) struct Candidate {
     pub(super) first: usize,
     /// The number of its tools, including meta-tools.
     pub(super) entries: usize,
-    /// The input of a whole session, in tokens at the price of input.
+    /// The expected input of a whole session, in tokens at the price of input.
     pub(super) session: usize,
-    /// The same if the array is a fifth smaller than estimated but still cached.
-    best: usize,
-    /// The same if the array is not cached although the estimate says it is.
-    worst: usize,
-    /// The same if every expansion returns twice the estimate, because a model may expand larger
-    /// categories than average. Without this, 2 of 1,120 sessions over 20 real lists had many
-    /// expansions and cost more than `full`.
-    expansive: usize,
-    /// For `full`: the same if every word of the tools is one token. For two synthetic tools whose
-    /// descriptions consist of 300 long, common words each, `full` is billed at three fifths of its
-    /// estimate, but their folded form at nearly the full estimate.
-    plain: usize,
+    /// The same if the tools have each of the [`ACTUAL`] sizes.
+    sessions: [usize; ACTUAL.len()],
+    /// The sizes of a session's requests.
+    shape: Shape,
 }
 
 impl Candidate {
-    /// Whether the arm is expected to cost a twentieth less than `full`, and not more even if the
-    /// estimates are off.
+    /// Whether the session is expected to cost at least 2 % less than with `full`, or 5 % if tools
+    /// are looked up: less than that is within the error of the estimates.
     pub(super) fn pays(&self, full: &Self) -> bool {
-        let even_then = [(self.worst, full.best), (self.expansive, full.session), (self.session, full.plain)];
-        let gains = self.session as u128 * 20 <= full.session as u128 * 19;
-        gains && even_then.iter().all(|(own, full)| own <= full)
+        let share = |(own, full): (&usize, &usize)| *own as f64 / (*full).max(1) as f64;
+        let shares: f64 = self.sessions.iter().zip(&full.sessions).map(share).sum();
+        let error = if self.shape.lookups < 1_000 { 0.02 } else { 0.05 };
+        shares <= (1.0 - error) * ACTUAL.len() as f64
     }
 }
 
-/// A minimum that a request still reaches if its tokens are overestimated by two fifths. A
-/// session's price can depend on whether it is cached at all.
-fn longer(minimum: usize) -> usize {
-    minimum.saturating_mul(7) / 5
-}
-
-/// A minimum that a request stays below even if its tokens are underestimated by two fifths.
-fn shorter(minimum: usize) -> usize {
-    minimum.saturating_mul(5) / 7
-}
+/// The sizes of tools, in percent of their estimate, over which the cost is averaged: whether a
+/// session is cached at all depends on them.
+const ACTUAL: [usize; 3] = [70, 100, 140];
 
 /// Estimates the cost of arms for one catalog.
 pub(super) struct CostModel<'s> {
@@ -82,13 +71,9 @@ pub(super) struct CostModel<'s> {
     pub(super) workload: Workload,
 }
 
-/// The cost of an `expand_tools` call and its answer without the definitions, in tokens: 20 to 100
-/// depending on the provider.
-const AROUND_EXPANSION: usize = 60;
-
-/// The maximum that a provider adds to a request with tools, in tokens: Anthropic's prompt for tool
-/// use has 264 to 804. It matters most without a cache.
-const TOOL_PROMPT: usize = 500;
+/// The cost of a look-up and its answer without the definition, in tokens: 20 to 100 depending on
+/// the provider.
+const AROUND_LOOKUP: usize = 60;
 
 impl CostModel<'_> {
     pub(super) fn candidate(&self, arm: Arm) -> Candidate {
@@ -96,75 +81,44 @@ impl CostModel<'_> {
         let first = scaled(estimate(self.catalog, &presentation, self.assignment), self.tokens.array);
         let plan = presentation.plan(self.catalog, self.assignment, &Expanded::default());
         let entries = presentation.array(self.catalog, &plan).count();
-        let shape = Shape { block: first, reply: self.reply(&presentation), categories: presentation.deferred().len() };
-        let cost =
-            |block, minimum| self.workload.session_cost(Shape { block, ..shape }, CacheRules { minimum, ..self.cache });
-        let minimum = self.cache.minimum;
-        let session = cost(first, minimum);
-        let less = first - first / 5;
-        let low = [cost(less, minimum), cost(less, shorter(minimum)), cost(first, shorter(minimum))];
-        let best = low.into_iter().fold(session, usize::min);
-        let Workload { requests, system_tokens, step_tokens, .. } = self.workload;
-        let longest = first.saturating_add(system_tokens).saturating_add(requests.saturating_mul(step_tokens));
-        let unsaid = if longest < longer(minimum) { TOOL_PROMPT } else { 0 };
-        let worst = session.max(cost(first + unsaid, longer(minimum)));
-        let expansive = self.workload.session_cost(Shape { reply: shape.reply * 2, ..shape }, self.cache);
-        let plain = if arm == Arm::Full { cost(first.min(self.tokens_as_words()), minimum) } else { session };
-        Candidate { arm, first, entries, session, best, worst, expansive, plain }
+        let shape = self.shape(first, &presentation);
+        let sessions = ACTUAL.map(|share| {
+            let block = (first.saturating_mul(share) / 100).saturating_add(self.tokens.prompt as usize);
+            self.workload.expected_cost(Shape { block, ..shape }, self.cache)
+        });
+        let [_, session, _] = sessions;
+        Candidate { arm, first, entries, session, sessions, shape }
     }
 
-    /// The size of an expansion: the average over folded tools of the size of their category.
-    fn reply(&self, presentation: &Presentation) -> usize {
-        let (mut sum, mut count) = (0, 0);
-        let delivery = presentation.arm().delivery();
-        for entry in presentation.deferred() {
-            let tools = entry.tools.iter().filter_map(|at| self.catalog.at(*at));
-            sum += entry.tools.len() * tools.map(|tool| self.delivered_tokens(tool, delivery)).sum::<usize>();
-            count += entry.tools.len();
+    /// The sizes of a session's requests. A folded tool is as likely to be used as any other.
+    fn shape(&self, block: usize, presentation: &Presentation) -> Shape {
+        let (mut tools, mut rates, mut delivered) = (0, 0, 0_usize);
+        for index in presentation.deferred().iter().flat_map(|entry| &entry.tools) {
+            let Some(tool) = self.catalog.at(*index) else { continue };
+            let rate = self.workload.lookups.of_tool(presentation, self.catalog, *index) as usize;
+            tools += 1;
+            rates += rate;
+            delivered += rate.saturating_mul(self.delivered_tokens(tool, presentation.arm().delivery()));
         }
-        sum / count.max(1) + AROUND_EXPANSION
+        let used = self.workload.used_tools.min(tools);
+        let lookups = used.saturating_mul(rates) / tools.max(1);
+        Shape { block, reply: delivered / rates.max(1) + AROUND_LOOKUP, tools, lookups }
     }
 
-    /// All tools in an array, if every word of theirs were one token: for descriptions, at the
-    /// price of a text token.
-    fn tokens_as_words(&self) -> usize {
-        let mut sum = 0;
-        for (tool, _) in self.catalog.iter().zip(self.assignment.iter()).filter(|(_, own)| own.tier != Tier::Hidden) {
-            let text = plain_tokens(tool.name().as_str()) + plain_tokens(tool.description());
-            sum += scaled(text, self.tokens.json) * 1_000 / OPENAI_JSON as usize
-                + scaled(plain_tokens(tool.parameters_text()), self.tokens.array);
-        }
-        sum
+    /// The maximum number of look-ups with which an arm costs no more than `full`, and whether more
+    /// are possible.
+    pub(super) fn break_even(&self, candidate: &Candidate, full: &Candidate) -> Option<(usize, bool)> {
+        let most = self.workload.expected_cost(full.shape, self.cache);
+        let lookups = self.workload.break_even(candidate.shape, most, self.cache)?;
+        Some((lookups, lookups < candidate.shape.tools))
     }
 
-    /// A tool as an expansion delivers it: as JSON in an answer, or as the provider bills a
-    /// definition.
+    /// A tool as a look-up delivers it: as JSON in an answer, or as the provider bills it.
     fn delivered_tokens(&self, tool: &Tool, delivery: Delivery) -> usize {
-        let parts = [tool.name().as_str(), tool.description(), tool.parameters_text()];
         if matches!(delivery, Delivery::Native | Delivery::Append) {
-            let [name, description, parameters] = parts;
-            return scaled(estimated_tokens(name, description, parameters), self.tokens.array);
+            return scaled(full_tokens(tool), self.tokens.array);
         }
         scaled(definition_tokens(tool), self.tokens.json) * 1_000 / OPENAI_JSON as usize
-    }
-
-    /// The assumed session, in words.
-    pub(super) fn span(&self) -> String {
-        let Workload { requests, expansions, .. } = self.workload;
-        format!("{requests} requests with {expansions} expansions, caching counted")
-    }
-
-    /// Why an arm does not save enough.
-    pub(super) fn why_not(&self, candidate: &Candidate, full: &Candidate) -> String {
-        let Candidate { arm, first, session, .. } = candidate;
-        let minimum = self.cache.minimum;
-        let under = if self.cache.matters() && *first < longer(minimum) && full.first >= shorter(minimum) {
-            format!("; with about {first} tokens of tools a request may stay under the {minimum} that are cached")
-        } else {
-            String::new()
-        };
-        let close = if *session < full.session { ": too close for an estimate" } else { "" };
-        format!("{arm} would cost about {session} tokens, full {}, over {}{close}{under}", full.session, self.span())
     }
 }
 
@@ -200,20 +154,45 @@ pub(crate) fn estimate(catalog: &Catalog, presentation: &Presentation, assignmen
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
     let native = presentation.arm().delivery() == Delivery::Native;
     let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));
-    in_prompt
-        .map(|entry| estimated_tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text()))
-        .sum()
+    in_prompt.map(|entry| entry_tokens(&entry)).sum()
 }
+
+/// The estimate for one entry of an array.
+fn entry_tokens(entry: &Folded<'_>) -> usize {
+    if entry.is_unchanged() {
+        return full_tokens(entry.tool());
+    }
+    estimated_tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text())
+}
+
+/// The estimate for a complete tool, without the parts of its schema that OpenAI does not bill.
+pub(super) fn full_tokens(tool: &Tool) -> usize {
+    let unbilled: usize = unbilled_texts(tool).map(|text| text_cost(text, 11)).sum();
+    let parameters = if tool.declares_parameters() { tool.parameters_text() } else { "" };
+    estimated_tokens(tool.name().as_str(), tool.description(), parameters).saturating_sub(unbilled / 10)
+}
+
+/// The `$schema` and the title of a tool's schema. OpenAI bills neither, except for the title of a
+/// schema with properties.
+pub(super) fn unbilled_texts(tool: &Tool) -> impl Iterator<Item = &str> {
+    UNBILLED.iter().filter_map(|key| tool.parameters().get(key)?.as_str())
+}
+
+/// Members at the root of a schema that only a validator or a person needs.
+pub(super) const UNBILLED: [&str; 2] = ["$schema", "title"];
 
 /// Multiplies tokens by a factor in thousandths.
 fn scaled(tokens: usize, factor: u32) -> usize {
     tokens.saturating_mul(factor as usize) / 1_000
 }
 
+/// The tokens of the shortest tool, `type t = () => any;`.
+const LEAST_TOKENS: usize = 8;
+
 /// The estimate for one tool.
-fn estimated_tokens(name: &str, description: &str, parameters: &str) -> usize {
+pub(super) fn estimated_tokens(name: &str, description: &str, parameters: &str) -> usize {
     let tenths = text_cost(name, 13) + text_cost(description, 13) + text_cost(parameters, 11);
-    (tenths / 10).saturating_sub(4)
+    (tenths / 10).saturating_sub(4).max(LEAST_TOKENS)
 }
 
 /// Estimates the tokens of a tool's definition in an answer.
@@ -258,12 +237,6 @@ fn json_cost(text: &str, word: usize, punctuation: usize) -> usize {
         }
     }
     cost + word * letters.div_ceil(7)
-}
-
-/// The tokens of a text at one per word, plus one for every two characters beyond ASCII.
-fn plain_tokens(text: &str) -> usize {
-    let words = text.as_bytes().split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.count() + text.bytes().filter(|byte| *byte >= 0xC0).count().div_ceil(2)
 }
 
 /// The cost of a text in tenths of a token, with `word` tenths for a word that is not a schema

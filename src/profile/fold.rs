@@ -17,12 +17,16 @@ use serde_json::Value;
 
 use self::reach::Definitions;
 use self::schema::{partial_text, signature_text};
+use super::cost::{UNBILLED, estimated_tokens, full_tokens, unbilled_texts};
 use super::{Detail, Planned, first_sentence};
 use crate::catalog::Tool;
 
-/// The minimum saving that is worth a round trip, in bytes of compact JSON. Below it a tool is sent
+/// The minimum saving that is worth a round trip, in estimated tokens. Below it a tool is sent
 /// full: an open stub instead of an equally small schema would hide something and save nothing.
-const MIN_SAVED_BYTES: usize = 24;
+const MIN_SAVED_TOKENS: usize = 2;
+
+/// A saving of this many bytes exceeds [`MIN_SAVED_TOKENS`] in any text.
+const MANY_SAVED_BYTES: usize = 200;
 
 /// The stub's schema. It is open, because a closed one would be wrong for a tool that takes
 /// arguments.
@@ -65,20 +69,20 @@ impl FoldedForm {
         !self.detail.is_in_array() || native && self.deferred
     }
 
-    /// The number of prompt bytes that the form saves.
-    pub(super) fn saved_bytes(&self, tool: &Tool, native: bool) -> usize {
+    /// The number of prompt tokens that the form saves, estimated.
+    pub(super) fn saved_tokens(&self, tool: &Tool, native: bool) -> usize {
+        let full = full_tokens(tool);
         if self.is_absent(native) {
-            return entry_bytes(tool);
+            return full;
         }
-        let mut saved = 0;
-        if let Some(description) = &self.description {
-            // As in `Folded::new`, escapes only count against folding.
-            saved += tool.description().len().saturating_sub(escaped_len(description));
+        let description = self.description.as_deref().unwrap_or_else(|| tool.description());
+        match self.schema.as_deref() {
+            None if self.detail == Detail::Full => 0,
+            schema => {
+                let schema = schema.unwrap_or_else(|| tool.parameters_text());
+                full.saturating_sub(estimated_tokens(tool.name().as_str(), description, schema))
+            }
         }
-        if let Some(schema) = self.schema.as_deref().filter(|_| tool.declares_parameters()) {
-            saved += tool.parameters_text().len().saturating_sub(schema.len());
-        }
-        saved
     }
 
     /// The form's tool as planned.
@@ -122,17 +126,37 @@ pub(super) fn hidden(tool: &Tool, detail: Detail) -> Vec<&str> {
     schema::hidden(tool.parameters(), tool.parameters_text(), detail)
 }
 
-/// The approximate size of a full tool in a Chat Completions array, in bytes of compact JSON.
-pub(super) fn entry_bytes(tool: &Tool) -> usize {
-    const AROUND: &str = r#"{"type":"function","function":{"name":"","description":"","parameters":}},"#;
-    let schema = if tool.declares_parameters() { tool.parameters_text().len() } else { 0 };
-    AROUND.len() + tool.name().as_str().len() + tool.description().len() + schema
+/// A tool's schema as an answer contains it: without the members that only a validator needs.
+pub(super) fn schema_in_answers(tool: &Tool) -> Cow<'_, str> {
+    let own = tool.parameters_text();
+    let Some(map) = tool.parameters().as_object().filter(|map| UNBILLED.iter().any(|key| map.contains_key(*key)))
+    else {
+        return Cow::Borrowed(own);
+    };
+    let mut map = map.clone();
+    for key in UNBILLED {
+        map.shift_remove(key);
+    }
+    Cow::Owned(Value::Object(map).to_string())
 }
 
 /// Detaches a schema from the tool's lifetime. The stub, which most folded tools share, is not
 /// copied.
 fn kept_schema(schema: Cow<'_, str>) -> Cow<'static, str> {
     if schema == OPEN { Cow::Borrowed(OPEN) } else { Cow::Owned(schema.into_owned()) }
+}
+
+/// Whether this form of a tool saves enough tokens, and no bytes are added. The text of most tools
+/// is so much longer that they need not be estimated.
+fn saves_enough(tool: &Tool, description: &str, schema: &str) -> bool {
+    let unbilled: usize = unbilled_texts(tool).map(str::len).sum();
+    // Escapes in the full description are not counted: they could only increase the saving.
+    let whole = tool.description().len() + if tool.declares_parameters() { tool.parameters_text().len() } else { 0 };
+    if whole > description.len() * MAX_ESCAPED + schema.len() + unbilled + MANY_SAVED_BYTES {
+        return true;
+    }
+    full_tokens(tool) >= estimated_tokens(tool.name().as_str(), description, schema) + MIN_SAVED_TOKENS
+        && whole >= escaped_len(description) + schema.len()
 }
 
 /// The maximum number of bytes that one byte takes in a JSON string: `\u0001`.
@@ -164,7 +188,8 @@ pub struct Folded<'t> {
 
 impl<'t> Folded<'t> {
     /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first
-    /// sentence. A detail that [is not in the array](Detail::is_in_array) equals a summary here.
+    /// sentence; a tool without a description gets none. A detail that
+    /// [is not in the array](Detail::is_in_array) equals a summary here.
     #[must_use]
     pub fn new(tool: &'t Tool, wanted: Detail, summary: Option<&'t str>) -> Self {
         let full = Self::full(tool);
@@ -172,6 +197,7 @@ impl<'t> Folded<'t> {
             return full;
         }
         let description = match summary {
+            _ if tool.description().is_empty() => Cow::Borrowed(""),
             Some(summary) => Cow::Borrowed(summary),
             None => Cow::Owned(first_sentence(tool.description())),
         };
@@ -181,13 +207,7 @@ impl<'t> Folded<'t> {
             Some(text) if text.len() < own.len() => text,
             _ => Cow::Borrowed(own),
         };
-        let schema_saved = if tool.declares_parameters() { own.len() - schema.len() } else { 0 };
-        // Escapes in the full description are not counted: they could only increase the saving.
-        let whole = full.description.len() + schema_saved;
-        // Most tools save more than escapes could cost.
-        if description.len() * MAX_ESCAPED + MIN_SAVED_BYTES > whole
-            && escaped_len(&description) + MIN_SAVED_BYTES > whole
-        {
+        if !saves_enough(tool, &description, &schema) {
             return full;
         }
         Self { detail, deferred: true, description, schema: Some(schema), ..full }

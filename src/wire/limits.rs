@@ -47,6 +47,8 @@ pub struct LimitRow {
     /// Billed tokens of tools as JSON in an answer, per thousand tokens that OpenAI bills for them
     /// in an array.
     pub json_token_factor: Option<u32>,
+    /// The tokens that a request with tools costs in addition to them.
+    pub tool_prompt: Option<u32>,
     /// The source of the facts.
     pub source: String,
     /// The date of the facts, as a year and month or a day.
@@ -238,6 +240,7 @@ impl Capabilities {
         let key = |row: &&LimitRow| Some(Limit { value: row.property_key.clone()?, source: said_by(row) });
         let array = rows.iter().find_map(|row| row.array_token_factor);
         let json = rows.iter().find_map(|row| row.json_token_factor);
+        let prompt = rows.iter().find_map(|row| row.tool_prompt);
         let known = TokenFactors::default();
         Limits {
             max_tools: first(|row| row.max_tools),
@@ -246,8 +249,11 @@ impl Capabilities {
             max_namespace: first(|row| row.max_namespace),
             name: rows.iter().find_map(|row| row.name.clone()).unwrap_or_else(NameRule::strictest),
             property_key: rows.iter().find_map(key),
-            tokens: (array.is_some() || json.is_some())
-                .then(|| TokenFactors { array: array.unwrap_or(known.array), json: json.unwrap_or(known.json) }),
+            tokens: (array.is_some() || json.is_some()).then(|| TokenFactors {
+                array: array.unwrap_or(known.array),
+                json: json.unwrap_or(known.json),
+                prompt: prompt.unwrap_or(known.prompt),
+            }),
         }
     }
 }

@@ -311,22 +311,16 @@ fn auto_states_its_reason() {
         let builder = Engine::builder(excel.clone()).profile(profile.clone()).arm(Arm::Auto).budget(budget);
         builder.build().unwrap()
     };
-    for (budget, arm) in [
-        (4_000, Arm::Kept),
-        (3_300, Arm::Signature),
-        (3_000, Arm::Outline),
-        (2_200, Arm::Lean),
-        (1_800, Arm::Index),
-        (10, Arm::Index),
-    ] {
+    for (budget, arm) in [(4_000, Arm::Kept), (3_300, Arm::Outline), (3_000, Arm::Outline)] {
         let session = build(budget).talk();
         assert_eq!(session.arm(), arm, "{}", session.explain());
     }
     let engine = build(4_000);
     let native = engine.conversation(Wire::Anthropic).model("claude-opus-4.5").start().unwrap();
     assert_eq!(native.arm(), Arm::Native, "{}", native.explain());
-    let small = self::engine(Arm::Auto).talk();
-    assert!(small.arm() == Arm::Full && small.explain().contains("under 2000"), "{}", small.explain());
+    let one = Catalog::from_mcp(r#"[{"name":"now","description":"Tells the time.","inputSchema":{"type":"object"}}]"#);
+    let small = Engine::builder(one.unwrap()).arm(Arm::Auto).build().unwrap().talk();
+    assert!(small.arm() == Arm::Full && small.explain().contains("under 400"), "{}", small.explain());
 }
 
 fn any_call() -> impl Strategy<Value = Call> {

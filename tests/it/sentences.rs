@@ -181,7 +181,8 @@ fn mark_up_and_phrases_are_not_sentences() {
         ("按列分组并聚合（如 COUNT、SUM）。", "按列分组并聚合（如 COUNT、SUM）。"),
         ("仅适用于汇总，不适用于排序。", "Do it"),
         ("Sends mail to Dr. Jones et al. about St. Louis. Next.", "Sends mail to Dr. Jones et al. about St. Louis."),
-        ("", "Do it"),
+        // Nothing is written for a tool without a description.
+        ("", ""),
     ] {
         let other = "Prints on paper whatever there is to be printed, with a title and a legend below it.";
         let found = sentences(&catalog(&[("do_it", text), ("print", other)]));

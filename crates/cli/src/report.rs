@@ -34,8 +34,8 @@ Examples:
   toolfold report --skills skillpacks/excel                and what skills add to every arm
   toolfold report --meter json/cl100k_base --json          compact JSON in another encoding
 
-A session is 20 requests and 2 lookups of folded tools by default; the configuration keys are
-presentation.requests, expansions, system and step. `toolfold sim` simulates other sessions.
+A session is 20 requests that use 6 folded tools by default; the configuration keys are
+presentation.requests, used_tools, system and step. `toolfold sim` simulates other sessions.
 
 Meters: billed:openai-chat/<model>, billed:openai-responses/<model>,
 estimate:anthropic/<model>, estimate:gemini/<model>, estimate:vertex/<model>, json/o200k_base,
@@ -55,7 +55,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 
-    /// The model, which determines meter, prices and limits [default: gpt-4.1, or a common one of
+    /// The model, which determines meter, prices and limits [default: gpt-5.4, or a common one of
     /// the wire]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
@@ -63,7 +63,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "WIRE", help = format!("The provider's API: {} [default: that of the model]", help::wires()))]
     wire: Option<String>,
 
-    /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-4.1]
+    /// What to count with [default: that of --wire and --model, else billed:openai-chat/gpt-5.4]
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 

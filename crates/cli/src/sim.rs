@@ -55,7 +55,7 @@ pub(super) struct SimArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// The session as TOML; `-` is standard input [default: 20 requests, 2 expansions]
+    /// The session as TOML; `-` is standard input [default: 20 requests that use 6 folded tools]
     #[arg(long, value_name = "FILE|-")]
     scenario: Option<String>,
 
@@ -131,7 +131,9 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
             None => {
                 let input = Input::load(config)?;
                 input.say_warnings();
-                let table = input.capabilities()?;
+                // Arm auto compares by the prices that the simulation uses.
+                let own = row.as_ref().zip(model.as_deref()).map(|(row, model)| row.cache_row(wire, model));
+                let table = input.capabilities()?.with_caches(own);
                 let known = table.cache_of(wire, model.as_deref()).map(CacheRow::cache);
                 let backend = Backend::new(wire, model.as_deref(), &table);
                 (play(args, &input, &backend, scenario.as_ref())?, known)

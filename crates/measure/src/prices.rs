@@ -1,7 +1,8 @@
 //! Token prices: dated price lists, read from TOML.
 //!
 //! Prices are data: the built-in table is `crates/measure/prices.toml`, every row with its source
-//! and date, and a user's own rows precede it. A model is found in the spelling of any host
+//! and date, and a user's own rows precede it. What a row omits about the cache is taken from the
+//! capability table, the only source of those facts that arm `auto` has. A model is found in the spelling of any host
 //! ([`ModelId`]): `claude-opus-4.5`, `us.anthropic.claude-opus-4-5-20251101-v1:0` and
 //! `anthropic/claude-opus-4.5` are one model with one price. A model without a row has no price; it
 //! never gets that of a similar one.
@@ -13,6 +14,7 @@ use toml::Spanned;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::model::ModelId;
 use toolfold::profile::{CacheRules, TokenPrices};
+use toolfold::wire::{CacheRow, Capabilities, ModelPattern, Wire};
 
 const SHIPPED: &str = include_str!("../prices.toml");
 
@@ -70,6 +72,12 @@ impl PriceRow {
         row.rules.lifetime = Some(long.lifetime);
         row.rules = rules(&row.prices, row.rules);
         Some(row)
+    }
+
+    /// The row's cache rules as a row of the capability table, for a model on a wire.
+    #[must_use]
+    pub fn cache_row(&self, wire: Wire, model: &str) -> CacheRow {
+        CacheRow::new(wire, ModelPattern::glob(model), self.rules, &self.source, &self.date)
     }
 
     fn names_model(&self, id: &ModelId, text: &str) -> bool {
@@ -167,9 +175,17 @@ impl Row {
         if source.trim().is_empty() || date.trim().is_empty() {
             return Err(format!("the row of `{named}` has no source or no date"));
         }
-        let cache_read = self.cache_read.unwrap_or(input);
-        let cache_write = self.cache_write.unwrap_or(input);
-        let long = self.long.map_or(input, |long| long.cache_write);
+        let known = models.first().and_then(|model| known_cache(model));
+        let base = known.map_or(CacheRules::NONE, CacheRow::cache);
+        let share = |milli: u32| input * f64::from(milli) / 1_000.0;
+        let cache_read = self.cache_read.unwrap_or_else(|| share(base.read));
+        let cache_write = self.cache_write.unwrap_or_else(|| share(base.write));
+        let of_known = || {
+            let long = known?.long?;
+            Some(LongCache { cache_write: share(long.write), lifetime: long.lifetime })
+        };
+        let long_cache = self.long.or_else(of_known);
+        let long = long_cache.map_or(input, |long| long.cache_write);
         let all = [
             ("input", input),
             ("output", output),
@@ -181,12 +197,17 @@ impl Row {
             return Err(format!("{key} = {price} of `{named}` is not a valid price per million tokens"));
         }
         let prices = TokenPrices::new(input, cache_write, cache_read, output);
-        let mut rules = rules(&prices, CacheRules::NONE);
-        rules.minimum = self.minimum.unwrap_or_default();
-        rules.step = self.step.unwrap_or(1);
-        rules.lifetime = self.lifetime;
-        Ok(PriceRow { models, prices, rules, long: self.long, context: self.context, source, date })
+        let mut rules = rules(&prices, base);
+        rules.minimum = self.minimum.unwrap_or(base.minimum);
+        rules.step = self.step.unwrap_or(base.step);
+        rules.lifetime = self.lifetime.or(base.lifetime);
+        Ok(PriceRow { models, prices, rules, long: long_cache, context: self.context, source, date })
     }
+}
+
+/// The cache of a model in the capability table.
+fn known_cache(model: &str) -> Option<&'static CacheRow> {
+    Capabilities::builtin().cache_of_family(model)
 }
 
 /// Rules with these prices in thousandths of the price of input; if input is free, so is the rest.

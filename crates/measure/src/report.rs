@@ -16,13 +16,18 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, CacheRules, Detail, Tier, Workload};
+use toolfold::profile::{Arm, CacheRules, Delivery, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
 
 use crate::figures::{rounded, share};
 use crate::parts::chat_value;
 use crate::prices::PriceRow;
-use crate::sim::{ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, simulate, started};
+use crate::sim::{
+    ArmSizes, Backend, CatalogTokens, Counting, Pricing, Scenario, ToolMemo, break_even, simulate, started,
+};
+
+/// The default of [`Setup::budget`].
+const BUDGET: usize = 4_000;
 
 /// The maximum number of tools held as values at once.
 const AT_ONCE: usize = 200;
@@ -44,6 +49,9 @@ pub struct Setup<'s> {
     pub priced: Priced<'s>,
     /// The profile.
     pub profile: ProfileInfo,
+    /// The maximum first turn, in tokens, of an arm that is recommended although another is cheaper:
+    /// the setting `presentation.budget`.
+    pub budget: usize,
     /// An engine with skills, and what their list omits; `None` without skills.
     pub skills: Option<(&'s Engine, SkillCost)>,
 }
@@ -59,7 +67,8 @@ impl<'s> Setup<'s> {
         priced: Priced<'s>,
         profile: ProfileInfo,
     ) -> Self {
-        Self { engine, backend, arms: &[], meter, workload: Workload::default(), priced, profile, skills: None }
+        let workload = Workload::default();
+        Self { engine, backend, arms: &[], meter, workload, priced, profile, budget: BUDGET, skills: None }
     }
 }
 
@@ -141,7 +150,8 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     let bills = simulate(&played, &session, &pricing);
     let mut arms = IndexMap::new();
     for (own, bill) in sizes.into_iter().zip(bills.arms.into_iter().skip(1)) {
-        arms.insert(own.sizes.name.clone(), own.into_arm_cost(bill));
+        let lookups = break_even(&own.sizes, &full.sizes, &session, &pricing);
+        arms.insert(own.sizes.name.clone(), own.into_arm_cost(bill, lookups));
     }
     let per_tool = per_tool(control, &tokens);
     let Measured { mut reasons, unavailable, .. } = measured;
@@ -149,7 +159,7 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
     reasons.dedup();
     let session = SessionInfo {
         requests: workload.requests,
-        expansions: workload.expansions,
+        used_tools: workload.used_tools,
         system_tokens: workload.system_tokens,
         step_tokens: workload.step_tokens,
     };
@@ -160,9 +170,10 @@ pub fn measure(setup: &Setup<'_>) -> Result<Report, ReportError> {
         own.without_constant(constant, full.sizes.first_turn, pricing.context_window);
     }
     let first = full.sizes.first_turn.saturating_sub(constant);
+    let compared = verdict::Compared { full_tokens: first, full_refused: full.refused.is_some(), budget: setup.budget };
     Ok(Report {
         schema: CONTRACT,
-        verdict: verdict::choose_arm(&arms.iter(), first, session, &pricing),
+        verdict: verdict::choose_arm(&arms.iter(), compared, session, &pricing),
         fix_first: verdict::fixes(control.catalog(), &per_tool, meter)?,
         meter: meter.to_string(),
         encoding: meter.encoding().name(),
@@ -198,6 +209,7 @@ struct Own {
     listed: usize,
     meta: usize,
     categories: Vec<String>,
+    refused: Option<String>,
 }
 
 impl Measured<'_, '_> {
@@ -248,7 +260,9 @@ impl Measured<'_, '_> {
         let plans = (0..engine.catalog().len()).filter_map(|at| presentation.plan_of(at));
         let listed = plans.filter(|own| own.detail.is_in_array()).count();
         let categories = presentation.deferred().iter().map(|own| own.category.to_string()).collect();
-        Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories }))
+        let refused = conversation.diagnostics().into_iter().find(|own| own.code == "too-many-tools");
+        let refused = refused.map(|own| own.message);
+        Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories, refused }))
     }
 }
 
@@ -262,7 +276,11 @@ impl ArmCost {
 }
 
 impl Own {
-    fn into_arm_cost(self, bill: crate::sim::ArmCost) -> ArmCost {
+    fn into_arm_cost(self, bill: crate::sim::ArmCost, break_even: Option<usize>) -> ArmCost {
+        let mut warnings = bill.warnings;
+        if self.sizes.delivery != Delivery::None && self.sizes.is_whole() {
+            warnings.push("nothing is folded: the meta-tools would cost more than folding saves".to_owned());
+        }
         let first_turn_tokens = self.sizes.first_turn;
         let mut expansions = IndexMap::new();
         for (tools, name) in self.sizes.categories.iter().zip(&self.categories) {
@@ -293,9 +311,11 @@ impl Own {
                 written_tokens: bill.written_tokens,
                 uncached_tokens: bill.uncached_tokens,
                 cheaper_from_request: bill.cheaper_from_request,
-                warnings: bill.warnings,
+                break_even,
+                warnings,
                 timeline: bill.timeline,
             },
+            refused: self.refused,
             chosen: self.sizes.choice.map(|own| Chosen { arm: own.arm.to_string(), reason: own.reason }),
         }
     }

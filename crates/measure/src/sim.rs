@@ -22,7 +22,7 @@ mod trace;
 
 pub(crate) use arms::started;
 pub use arms::{Backend, Unavailable, arm_sizes};
-pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, simulate};
+pub use compare::{ArmCost, Pricing, SIM_SCHEMA, Simulation, TimelineRequest, break_even, simulate};
 pub use counting::{CatalogTokens, Counting, ToolTokens};
 pub use memo::ToolMemo;
 pub use play::{Opening, Played, RequestKind, Session, SessionStep, play};

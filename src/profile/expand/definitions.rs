@@ -3,6 +3,7 @@
 use super::bridges;
 use super::reply::break_line;
 use crate::catalog::{Catalog, Tool, write_string};
+use crate::profile::fold::schema_in_answers;
 use crate::profile::{Arm, Delivery, Naming};
 
 /// The definitions of opened tools as an arm delivers them: how to call them, then one per line. In
@@ -47,7 +48,8 @@ fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
     text
 }
 
-/// A tool as a line of compact JSON under the name that the model sees, with its original schema.
+/// A tool as a line of compact JSON under the name that the model sees, with its original schema
+/// except for `$schema` and the title at its root.
 #[must_use]
 pub fn definition(tool: &Tool, shown: &str) -> String {
     let mut text = String::from("{\"name\":");
@@ -57,7 +59,7 @@ pub fn definition(tool: &Tool, shown: &str) -> String {
         write_string(&mut text, tool.description());
     }
     text.push_str(",\"parameters\":");
-    text.push_str(tool.parameters_text());
+    text.push_str(&schema_in_answers(tool));
     text.push('}');
     text
 }

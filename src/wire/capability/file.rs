@@ -6,12 +6,13 @@ use toml::Spanned;
 use super::{Capabilities, CapabilityRow, Support};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::model::{Host, ModelPattern, Version};
+use crate::wire::cache::{CacheRow, LongCacheRow};
 use crate::wire::limits::NameRule;
-use crate::wire::{CacheRow, LimitRow, Wire};
+use crate::wire::{LimitRow, Wire};
 
 const HELP: &str = "every row has wire, source, date and its models: `model` (a glob), or `family` with since, until, tier \
-                    and variant, or `host`. A capability has native, in_result, bridge, append; a cache read, write, minimum; a \
-                    limit max_tools, max_strict, max_description, max_namespace, name, property_key, array_token_factor, json_token_factor. \
+                    and variant, or `host`. A capability has native, in_result, bridge, append; a cache read, write, minimum, step, lifetime, long; a \
+                    limit max_tools, max_strict, max_description, max_namespace, name, property_key, array_token_factor, json_token_factor, tool_prompt. \
                     Versions and dates stand in quotes";
 
 #[derive(Deserialize)]
@@ -99,7 +100,14 @@ row!(Capability {
     bridge: Option<Support>,
     append: Option<Support>,
 });
-row!(Cache { read: u32, write: u32, minimum: usize });
+row!(Cache {
+    read: u32,
+    write: u32,
+    minimum: usize,
+    step: Option<usize>,
+    lifetime: Option<u64>,
+    long: Option<LongCacheRow>,
+});
 row!(Limit {
     max_tools: Option<usize>,
     max_strict: Option<usize>,
@@ -109,6 +117,7 @@ row!(Limit {
     property_key: Option<NameRule>,
     array_token_factor: Option<u32>,
     json_token_factor: Option<u32>,
+    tool_prompt: Option<u32>,
 });
 
 /// Why a row is left out.
@@ -185,7 +194,7 @@ pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> 
     for row in &parsed.cache {
         let own = row.get_ref();
         let Some(head) = headed(own.head(), row.span().start) else { continue };
-        let Cache { read, write, minimum, .. } = *own;
+        let Cache { read, write, minimum, step, lifetime, long, .. } = *own;
         let Head { wires, models, source, date, .. } = head;
         caches.extend(wires.into_iter().map(|wire| CacheRow {
             wire,
@@ -193,6 +202,9 @@ pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> 
             read,
             write,
             minimum,
+            step: step.unwrap_or(1),
+            lifetime,
+            long,
             source: source.clone(),
             date: date.clone(),
         }));
@@ -201,7 +213,14 @@ pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> 
         let own = row.get_ref();
         let Some(head) = headed(own.head(), row.span().start) else { continue };
         let Limit {
-            max_tools, max_strict, max_description, max_namespace, array_token_factor, json_token_factor, ..
+            max_tools,
+            max_strict,
+            max_description,
+            max_namespace,
+            array_token_factor,
+            json_token_factor,
+            tool_prompt,
+            ..
         } = *own;
         let Head { wires, models, source, date, .. } = head;
         limits.extend(wires.into_iter().map(|wire| LimitRow {
@@ -215,6 +234,7 @@ pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> 
             property_key: own.property_key.clone(),
             array_token_factor,
             json_token_factor,
+            tool_prompt,
             source: source.clone(),
             date: date.clone(),
         }));

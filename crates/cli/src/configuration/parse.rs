@@ -93,6 +93,14 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of up to ten, in thousandths.
+pub(super) fn thousandths(text: &str) -> Result<u32, String> {
+    match text.parse::<f64>() {
+        Ok(number) if (0.0..=10.0).contains(&number) => Ok((number * 1_000.0).round() as u32),
+        _ => Err(format!("`{text}` is not a number between 0 and 10")),
+    }
+}
+
 /// A switch: on or off.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text {

@@ -17,6 +17,7 @@ pub(super) fn markdown(report: &Report, top: usize) -> String {
     out.push_str(&format!("| arm | first turn | saved | of the window | tools in array | meta-tools | {unit} | to full | cache breaks | extra requests |\n"));
     out.push_str("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
     for (name, arm) in &report.arms {
+        let name = if arm.refused.is_some() { format!("{name} (rejected)") } else { name.clone() };
         let (tokens, saved) = (grouped(arm.first_turn_tokens), percent(arm.saved));
         let window = arm.context_share.map_or_else(|| "?".to_owned(), small_percent);
         let own = &arm.session;

@@ -12,7 +12,7 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
     notes.push(session(report));
     notes.extend(pricing(report));
     notes.push(
-        "a lookup is what expand_tools adds for a category: to the array, which breaks the cache, or as JSON to the messages"
+        "a lookup in the categories is what expand_tools adds for one: to the array, which breaks the cache, or as JSON to the messages"
             .to_owned(),
     );
     notes.push(format!(
@@ -47,6 +47,9 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
     } else if !report.verified {
         notes.push(format!("unverified: no recorded request covers {}", gathered(&report.unverified)));
     }
+    for (arm, own) in &report.arms {
+        notes.extend(own.refused.as_ref().map(|why| format!("the provider rejects arm {arm}: {why}")));
+    }
     notes.extend(report.unavailable.iter().map(|(arm, why)| format!("arm {arm} is not compared: {why}")));
     notes.extend(warnings(report));
     notes
@@ -55,9 +58,9 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
 fn session(report: &Report) -> String {
     let own = report.session;
     format!(
-        "a session is {} requests and {} lookups, with {} tokens of system text and {} more per request; toolfold sim simulates other sessions",
+        "a session is {} requests that use {} folded tools, with {} tokens of system text and {} more per request; toolfold sim simulates other sessions",
         grouped(own.requests),
-        grouped(own.expansions),
+        grouped(own.used_tools),
         grouped(own.system_tokens),
         grouped(own.step_tokens)
     )

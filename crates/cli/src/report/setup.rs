@@ -12,10 +12,6 @@ use toolfold_measure::prices::PriceTable;
 use toolfold_measure::report::{Priced, ProfileInfo, Report, ReportError, Setup, SkillCost, measure};
 use toolfold_measure::sim::Backend;
 
-/// The model whose price is used if no model is configured and the counted one has no known price:
-/// same vendor, same vocabulary.
-const PRICED_AS: &str = "gpt-5.4";
-
 /// Who bills, for which model.
 pub(super) struct Target {
     wire: Wire,
@@ -40,7 +36,7 @@ impl Target {
         let usual = match wire {
             Wire::Anthropic | Wire::BedrockConverse => "claude-sonnet-5.5",
             Wire::Gemini => "gemini-2.5-pro",
-            _ => "gpt-4.1",
+            _ => "gpt-5.4",
         };
         let model = named.unwrap_or(usual);
         let billed = if wire == Wire::Mcp { Wire::OpenAiChat } else { wire };
@@ -55,11 +51,7 @@ impl Target {
 pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Report, Failure> {
     let capabilities = input.capabilities()?;
     let model = target.model.as_str();
-    let table = PriceTable::builtin();
-    let (priced_as, row) = match table.row_for_model(model) {
-        None if !target.named => (PRICED_AS, table.row_for_model(PRICED_AS)),
-        row => (model, row),
-    };
+    let row = PriceTable::builtin().row_for_model(model);
     let cache = cache(&capabilities, target);
     let layer = layers::skill_layer_of(&input.config)?;
     let counts = layer.as_ref().map(|layer| {
@@ -74,7 +66,7 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let with_skills = layer.map(|layer| input.engine_with(Arm::Full, layer)).transpose()?;
     let engine = input.engine(Arm::Full)?;
     let backend = Backend::new(target.wire, target.named.then_some(model), &capabilities);
-    let priced = Priced::new(model, priced_as, row, (cache.0, &cache.1));
+    let priced = Priced::new(model, model, row, (cache.0, &cache.1));
     let profile = ProfileInfo::new(
         input.profile.as_ref().map_or("off", ToolProfile::name),
         input.profile.as_ref().is_some_and(ToolProfile::is_derived),
@@ -82,6 +74,7 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let mut setup = Setup::new(&engine, backend, &target.meter, priced, profile);
     setup.arms = arms;
     setup.workload = input.workload();
+    setup.budget = input.config.settings.presentation.budget;
     setup.skills = with_skills.as_ref().zip(counts);
     measure(&setup).map_err(|why| match why {
         ReportError::Count(_) => Failure::unmeasured(why),

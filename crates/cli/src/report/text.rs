@@ -51,14 +51,17 @@ fn report_head(out: &mut String, report: &Report) {
 fn arms(out: &mut String, report: &Report) {
     let most = report.arms.values().map(|arm| arm.first_turn_tokens).max().unwrap_or(1).max(1);
     let session = report.session;
-    let (requests, lookups) = (grouped(session.requests), grouped(session.expansions));
+    let (requests, tools) = (grouped(session.requests), grouped(session.used_tools));
     let unit = if report.pricing.usd_per_million.is_some() { "cost" } else { "tokens*" };
     out.push_str(&format!("\n{BOLD}Arms{BOLD:#}\n"));
-    let over = format!("{requests} requests, {lookups} lookups");
+    let over = format!("{requests} requests, {tools} tools used");
     out.push_str(&format!("{DIM}              first turn               {over}{DIM:#}\n"));
     out.push_str(&format!("{DIM}  arm          tokens   saved  window   {unit:>8}  to full  breaks  extra{DIM:#}\n"));
     for (name, arm) in &report.arms {
-        let bar = "█".repeat((arm.first_turn_tokens * BAR).div_ceil(most));
+        let bar = match arm.refused {
+            Some(_) => "rejected".to_owned(),
+            None => "█".repeat((arm.first_turn_tokens * BAR).div_ceil(most)),
+        };
         let full = *name == "full";
         let saved = if full { "–".to_owned() } else { percent(arm.saved) };
         let window = arm.context_share.map_or_else(|| "?".to_owned(), small_percent);

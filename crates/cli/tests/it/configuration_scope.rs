@@ -189,7 +189,9 @@ fn a_project_may_set_these_keys() {
     assert_eq!(
         open.collect::<Vec<_>>().join(" "),
         "tools.file tools.format tools.strict tools.mcp_server tools.mcp_timeout presentation.arm presentation.profile \
-         presentation.budget presentation.requests presentation.expansions presentation.system presentation.step \
+         presentation.budget presentation.requests presentation.used_tools \
+         presentation.lookups_signature presentation.lookups_outline presentation.lookups_required \
+         presentation.lookups_required_write presentation.lookups_summary presentation.lookups_index presentation.system presentation.step \
          presentation.blind presentation.coerce presentation.wire presentation.model presentation.gemini \
          presentation.capabilities check.max_first_turn check.max_tool check.max_category check.max_growth \
          check.max_tool_growth check.new_tools check.frozen skills.mode skills.roots skills.budget gateway.namespace \

@@ -89,9 +89,9 @@ fn made(report: &Report) -> Vec<(String, String)> {
         None => "unknown; costs are compared in tokens at the price of input".to_owned(),
     };
     let scenario = format!(
-        "{} requests, {} expansions, {} tokens of system text, {} more tokens per request",
+        "{} requests, {} folded tools used, {} tokens of system text, {} more tokens per request",
         session.requests,
-        session.expansions,
+        session.used_tools,
         grouped(session.system_tokens),
         grouped(session.step_tokens)
     );

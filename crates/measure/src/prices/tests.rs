@@ -1,7 +1,6 @@
 //! The price table.
 
 use super::*;
-use toolfold::wire::{Capabilities, Wire};
 
 #[test]
 fn the_builtin_table_is_valid_and_every_row_has_a_source() {
@@ -41,21 +40,29 @@ fn every_spelling_of_a_model_has_its_price_and_other_models_do_not() {
     }
 }
 
-/// Arm `auto` prices by the capability table, `sim` by this one: they must agree.
+/// Arm `auto` prices by the capability table, `sim` by this one: no fact is in both.
 #[test]
-fn the_capability_table_has_the_same_cache_rules() {
-    let capabilities = Capabilities::builtin();
+fn the_capability_table_is_the_only_source_of_cache_rules() {
+    for own in ["\nminimum", "\nstep", "\nlifetime", "\nlong", "\ncache_write"] {
+        assert!(!SHIPPED.contains(own), "{own}");
+    }
+    assert_eq!(SHIPPED.matches("\ncache_read").count(), 1, "a price that is not a whole thousandth of input");
     for row in PriceTable::builtin().rows() {
         for model in &row.models {
-            let wire = match ModelId::parse(model).vendor {
-                Some("anthropic") => Wire::Anthropic,
-                Some("google") => Wire::Gemini,
-                _ => Wire::OpenAiChat,
-            };
-            let known = capabilities.cache_of(wire, Some(model)).unwrap().cache();
-            let CacheRules { read, write, minimum, .. } = row.rules;
-            assert_eq!((known.read, known.write, known.minimum), (read, write, minimum), "{model}");
+            assert_eq!(known_cache(model).unwrap().cache(), row.rules, "{model}");
         }
+    }
+    let minimum = |model: &str| PriceTable::builtin().row_for_model(model).map(|row| row.rules.minimum);
+    for (model, expected) in [
+        ("claude-opus-5", 512),
+        ("claude-opus-5.5", 512),
+        ("claude-opus-4.7", 1_024),
+        ("claude-sonnet-5", 1_024),
+        ("claude-sonnet-5.5", 1_024),
+        ("claude-haiku-4.5", 4_096),
+        ("claude-haiku-5.5", 1_024),
+    ] {
+        assert_eq!(minimum(model), Some(expected), "{model}");
     }
 }
 
@@ -68,6 +75,9 @@ fn own_rows_precede_builtin_ones() {
     let both = own.over(PriceTable::builtin());
     assert_eq!(both.row_for_model("gpt-5.4").unwrap().prices.input, 2.0);
     assert_eq!(both.row_for_model("gpt-5.5").unwrap().prices.input, 5.0);
+    let one = PriceTable::from_toml(&OWN.replace("'my-model', ", ""), "own.toml").into_result().unwrap();
+    let rules = one.row_for_model("gpt-5.4").unwrap().rules;
+    assert_eq!((rules.read, rules.minimum), (100, 1_024), "omitted facts are those of the model");
     let mine = both.row_for_model("My-Model").unwrap();
     assert_eq!((mine.rules, mine.context), (CacheRules::NONE, None), "without cache prices there is no cache");
     assert_eq!(both.row_for_model("my-model-2"), None);

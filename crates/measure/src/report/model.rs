@@ -128,15 +128,15 @@ pub struct Prices {
     pub output: f64,
 }
 
-/// A typical session: `presentation.requests`, `expansions`, `system` and `step` of the
+/// A typical session: `presentation.requests`, `used_tools`, `system` and `step` of the
 /// configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SessionInfo {
     /// Requests to the model, excluding those that only expand.
     pub requests: usize,
-    /// The number of expanded categories if tools are folded.
-    pub expansions: usize,
+    /// The number of distinct folded tools that it uses.
+    pub used_tools: usize,
     /// Tokens of system text.
     pub system_tokens: usize,
     /// Tokens by which the conversation grows with each request.
@@ -187,6 +187,9 @@ pub struct ArmCost {
     /// The result of expanding each category, as this arm delivers it.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub expansions: IndexMap<String, ExpansionCost>,
+    /// Why the provider rejects the arm's array, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
     /// For arm auto, the arm it chose and the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Chosen>,
@@ -216,6 +219,9 @@ pub struct SessionCost {
     pub uncached_tokens: usize,
     /// The request from which on the session costs less than with arm full; `None` if never.
     pub cheaper_from_request: Option<usize>,
+    /// The maximum number of look-ups, of one tool each, with which the session costs no more than
+    /// with arm full; `None` if it costs more without any, or no more with all.
+    pub break_even: Option<usize>,
     /// Remarks about these figures.
     pub warnings: Vec<String>,
     /// Every request in order, for the page; not in the contract.

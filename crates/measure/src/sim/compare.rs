@@ -5,7 +5,7 @@ use toolfold::profile::{
     CacheLoss, CacheRules, Delivery, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
 };
 
-use super::play::{Played, RequestKind, Session, play};
+use super::play::{Opening, Played, RequestKind, Session, play};
 use super::sizes::ArmSizes;
 use crate::prices::PriceRow;
 
@@ -141,6 +141,31 @@ pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simu
     Simulation { arms: costs.collect() }
 }
 
+/// The maximum number of look-ups that [`break_even`] plays.
+const MAX_BREAK_EVEN: usize = 100;
+
+/// The maximum number of look-ups, of one tool each and evenly spaced, with which a session costs no
+/// more than under another arm without any. `None` if it costs more without look-ups, or no more
+/// with every tool looked up.
+#[must_use]
+pub fn break_even(arm: &ArmSizes, full: &ArmSizes, session: &Session, pricing: &Pricing) -> Option<usize> {
+    let mut plain = session.clone();
+    plain.steps.iter_mut().for_each(|step| step.opens.clear());
+    let cost = |arm: &ArmSizes, lookups: usize| {
+        let (mut session, requests) = (plain.clone(), plain.steps.len());
+        for at in 1..=lookups {
+            if let Some(step) = session.steps.get_mut(at * requests / (lookups + 1)) {
+                step.opens.push(Opening::Count(1));
+            }
+        }
+        let played = play(arm, &session);
+        running(&played, &bill_session(&pricing.rules, played.iter().map(|own| own.request)), pricing).last().copied()
+    };
+    let (most, tools) = (cost(full, 0)?, arm.folded.iter().flatten().count().min(MAX_BREAK_EVEN));
+    let lookups = (0..=tools).take_while(|lookups| cost(arm, *lookups).is_some_and(|own| own <= most)).last()?;
+    (lookups < tools).then_some(lookups)
+}
+
 /// The cost of the session up to and including each step.
 fn running(played: &[Played], bill: &SessionBill, pricing: &Pricing) -> Vec<f64> {
     let mut sums = Vec::new();
@@ -189,14 +214,14 @@ fn arm_cost(
         input_cost_tokens: total.milli_tokens(&pricing.rules) / 1_000,
         usd: pricing.prices.map(|prices| total.usd(&prices)),
         relative_to_full,
-        cheaper_from_request: full.filter(|_| arm.name != "full").and_then(|full| break_even(&sums, full)),
+        cheaper_from_request: full.filter(|_| arm.name != "full").and_then(|full| cheaper_from(&sums, full)),
         warnings: warnings(played, pricing),
         timeline: played.iter().zip(&bill.requests).map(|(own, bill)| timeline(own, bill, pricing)).collect(),
     }
 }
 
 /// The first step from which on the running sum stays below the other.
-fn break_even(sums: &[f64], full: &[f64]) -> Option<usize> {
+fn cheaper_from(sums: &[f64], full: &[f64]) -> Option<usize> {
     let mut from = 1;
     for (at, (own, full)) in sums.iter().zip(full).enumerate() {
         // Sums of the same figures in another order may differ in their last digits.

@@ -47,6 +47,9 @@ pub struct SessionStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Opening {
+    /// The first use of another folded tool, as long as there are any: a look-up as often as the
+    /// arm needs one, bringing a tool of average size.
+    Use,
     /// A category of average size weighted by folded tools, as long as there are categories.
     Average,
     /// A number of tools of average size, by name, as long as there are enough.
@@ -112,6 +115,10 @@ struct State<'a> {
     open: Vec<bool>,
     /// What was opened without naming it: categories, tools.
     anonymous: (usize, usize),
+    /// The number of folded tools that were used.
+    used: usize,
+    /// The expected look-ups of these tools that were not played, in thousandths.
+    due: usize,
     tools: usize,
     system: usize,
     messages: usize,
@@ -140,6 +147,9 @@ impl<'a> State<'a> {
             arm,
             open,
             anonymous: (0, 0),
+            used: 0,
+            // Rounds to the nearest whole look-up.
+            due: 500,
             tools: arm.first_turn,
             system,
             messages: 0,
@@ -162,11 +172,8 @@ impl<'a> State<'a> {
     /// Opens what is not open; `None` if there is nothing to request.
     fn open_tools(&mut self, opening: &Opening) -> Option<Opened> {
         match opening {
-            Opening::Average => {
-                let left = self.arm.categories.len() > self.anonymous.0;
-                self.anonymous.0 += 1;
-                left.then(|| self.average_category())
-            }
+            Opening::Use => self.use_tool(),
+            Opening::Average => self.open_category(),
             Opening::Count(count) => {
                 let folded = self.arm.folded.iter().flatten().count();
                 let count = (*count).min(folded.saturating_sub(self.anonymous.1));
@@ -186,6 +193,37 @@ impl<'a> State<'a> {
                 self.open_each(categories.into_iter().filter_map(|at| arm.categories.get(at)).flatten().copied())
             }
         }
+    }
+
+    fn open_category(&mut self) -> Option<Opened> {
+        let left = self.arm.categories.len() > self.anonymous.0;
+        self.anonymous.0 += 1;
+        left.then(|| self.average_category())
+    }
+
+    /// Uses another folded tool. A tool that is looked up more often is a larger part of the average.
+    fn use_tool(&mut self) -> Option<Opened> {
+        let (mut folded, mut rates, mut all) = (0, 0, Opened::default());
+        for tool in self.arm.folded.iter().flatten() {
+            let rate = tool.lookups as usize;
+            folded += 1;
+            rates += rate;
+            all.answer += tool.answer.saturating_mul(rate);
+            all.growth += tool.growth.saturating_mul(rate);
+        }
+        if self.used >= folded {
+            return None;
+        }
+        self.used += 1;
+        self.due += rates / folded;
+        if self.due < 1_000 {
+            return None;
+        }
+        self.due -= 1_000;
+        if self.arm.only_categories {
+            return self.open_category();
+        }
+        Some(Opened { answer: all.answer / rates.max(1), growth: all.growth / rates.max(1) })
     }
 
     fn open_each(&mut self, tools: impl Iterator<Item = usize>) -> Option<Opened> {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toolfold::engine::Engine;
 use toolfold::name::nearest;
-use toolfold::profile::{Arm, Delivery, Workload};
+use toolfold::profile::{Arm, Delivery, Detail, Workload};
 
 use super::play::{Opening, Session, SessionStep};
 use super::sizes::{ArmSizes, FoldedTool};
@@ -38,8 +38,10 @@ pub struct Scenario {
     pub thinking: usize,
     /// The output for requesting an expansion, if it is not counted from its text.
     pub ask: Option<usize>,
-    /// The number of expanded categories of average size, evenly spaced. Default: 2, or 0 with
-    /// `expand`.
+    /// The number of folded tools that are used, evenly spaced. Default: that of
+    /// [`Workload::default`] without other expansions, else 0.
+    pub uses: Option<usize>,
+    /// The number of expanded categories of average size, evenly spaced. Default: 0.
     pub expansions: Option<usize>,
     /// Whether prefixes are written to the longer-lived cache, if the provider has one.
     pub long_cache: bool,
@@ -129,6 +131,7 @@ impl Default for Scenario {
             output: OUTPUT,
             thinking: 0,
             ask: None,
+            uses: None,
             expansions: None,
             long_cache: false,
             expand: Vec::new(),
@@ -141,10 +144,10 @@ impl Default for Scenario {
 
 impl From<Workload> for Scenario {
     fn from(workload: Workload) -> Self {
-        let Workload { requests, expansions, system_tokens, step_tokens, .. } = workload;
+        let Workload { requests, used_tools, system_tokens, step_tokens, .. } = workload;
         let output = step_tokens.min(OUTPUT);
-        let (expansions, step) = (Some(expansions), step_tokens - output);
-        Self { requests, expansions, system: system_tokens, step, output, ..Self::default() }
+        let (uses, step) = (Some(used_tools), step_tokens - output);
+        Self { requests, uses, system: system_tokens, step, output, ..Self::default() }
     }
 }
 
@@ -202,6 +205,7 @@ impl Scenario {
 
     fn check_ranges(&self) -> Result<(), ScenarioError> {
         within("requests", self.requests, 1, MAX_REQUESTS)?;
+        within("uses", self.uses.unwrap_or_default(), 0, MAX_REQUESTS)?;
         within("expansions", self.expansions.unwrap_or_default(), 0, MAX_REQUESTS)?;
         within("system", self.system, 0, MAX_TOKENS)?;
         within("first", self.first, 0, MAX_TOKENS)?;
@@ -262,11 +266,14 @@ impl Scenario {
         if let Some(first) = steps.first_mut() {
             first.input = self.first;
         }
-        let expansions =
-            self.expansions.unwrap_or(if self.expand.is_empty() { Workload::default().expansions } else { 0 });
-        for at in 1..=expansions {
-            if let Some(step) = steps.get_mut(at * self.requests / (expansions + 1)) {
-                step.opens.push(Opening::Average);
+        let is_plain = self.expansions.is_none() && self.expand.is_empty();
+        let uses = self.uses.unwrap_or(if is_plain { Workload::default().used_tools } else { 0 });
+        let spaced = [(uses, Opening::Use), (self.expansions.unwrap_or_default(), Opening::Average)];
+        for (count, opening) in spaced {
+            for at in 1..=count {
+                if let Some(step) = steps.get_mut(at * self.requests / (count + 1)) {
+                    step.opens.push(opening.clone());
+                }
             }
         }
         for own in &self.expand {
@@ -336,10 +343,11 @@ impl Scenario {
         };
         let opens = if arm == Arm::Native { sizes.native_opens.unwrap_or(usize::MAX) } else { usize::MAX };
         let whole = arm == Arm::Full;
+        let lookups = Workload::default().lookups.of_detail(Detail::Summary);
         let (mut folded, mut categories) = (Vec::with_capacity(tools), Vec::new());
         for (category, own) in members.iter().enumerate() {
             for nth in 0..own.len() {
-                folded.push((!whole && nth < opens).then_some(FoldedTool { category, answer, growth }));
+                folded.push((!whole && nth < opens).then_some(FoldedTool { category, answer, growth, lookups }));
             }
             if !whole {
                 categories.push(own.iter().copied().take(opens).collect());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use toolfold::conversation::Conversation;
-use toolfold::profile::{Arm, Choice, Delivery, Detail, EXPAND_TOOLS, definitions};
+use toolfold::profile::{Arm, Choice, Delivery, Detail, EXPAND_TOOLS, Workload, definitions};
 use toolfold::tokens::CountError;
 
 use super::counting::{CatalogTokens, Counting};
@@ -17,6 +17,8 @@ pub struct FoldedTool {
     pub answer: usize,
     /// The tokens that opening it adds to the tool array; 0 unless the arm delivers in place.
     pub growth: usize,
+    /// The expected number of look-ups at its first use, in thousandths.
+    pub lookups: u32,
 }
 
 /// An arm in the simulation: every size in tokens.
@@ -69,7 +71,7 @@ impl ArmSizes {
         let first_turn = counting.array_json(conversation.tools().json())?;
         let arm = conversation.arm();
         let engine = conversation.engine().clone();
-        let presentation = conversation.presentation();
+        let (presentation, rates) = (conversation.presentation(), engine.workload().lookups);
         let mut folded: Vec<Option<FoldedTool>> = vec![None; engine.catalog().len()];
         let mut categories = Vec::new();
         for (category, entry) in presentation.deferred().iter().enumerate() {
@@ -78,7 +80,9 @@ impl ArmSizes {
                 let name = || engine.catalog().at(*at).map_or("", |tool| tool.name().as_str());
                 if let (Some(place), Some(own)) = (folded.get_mut(*at), tokens.tools.get(*at)) {
                     let in_place = || counting.text(name()) + 1;
-                    *place = Some(folded_tool(arm.delivery(), category, own, shown, in_place));
+                    let lookups = rates.of_tool(presentation, engine.catalog(), *at);
+                    let tool = folded_tool(arm.delivery(), category, own, shown, in_place);
+                    *place = Some(FoldedTool { lookups, ..tool });
                 }
             }
             categories.push(entry.tools.clone());
@@ -129,7 +133,8 @@ impl ArmSizes {
                         continue;
                     }
                     if let (Some(place), Some(list)) = (folded.get_mut(at), members.get_mut(*category)) {
-                        *place = Some(folded_tool(delivery, *category, own, shown, || 4));
+                        let lookups = Workload::default().lookups.of_detail(shown);
+                        *place = Some(FoldedTool { lookups, ..folded_tool(delivery, *category, own, shown, || 4) });
                         list.push(at);
                     }
                 }
@@ -168,11 +173,12 @@ fn folded_tool(
     let whole = tokens.array(Detail::Full);
     match delivery {
         Delivery::InPlace => {
-            FoldedTool { category, answer: in_place(), growth: whole.saturating_sub(tokens.array(shown)) }
+            let growth = whole.saturating_sub(tokens.array(shown));
+            FoldedTool { category, answer: in_place(), growth, lookups: 0 }
         }
-        Delivery::Native | Delivery::Append => FoldedTool { category, answer: whole, growth: 0 },
+        Delivery::Native | Delivery::Append => FoldedTool { category, answer: whole, growth: 0, lookups: 0 },
         Delivery::None | Delivery::InResult | Delivery::Bridge => {
-            FoldedTool { category, answer: tokens.answer, growth: 0 }
+            FoldedTool { category, answer: tokens.answer, growth: 0, lookups: 0 }
         }
     }
 }

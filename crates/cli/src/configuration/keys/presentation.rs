@@ -1,6 +1,6 @@
 //! `[presentation]`: how the tools are presented to the model.
 
-use super::super::parse::{optional, or_default, parse_arm, parse_into, switch, whole_number, wire};
+use super::super::parse::{optional, or_default, parse_arm, parse_into, switch, thousandths, whole_number, wire};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -85,11 +85,47 @@ keys! {
         help: "expected requests of a conversation, for arm auto",
         store: |settings, text| parse_into(&mut settings.presentation.workload.requests, text, whole_number),
     }
-    EXPANSIONS = "presentation.expansions" {
+    USED_TOOLS = "presentation.used_tools" {
         scope: Scope::Project,
-        default: "2",
-        help: "expected expansions of a conversation, for arm auto",
-        store: |settings, text| parse_into(&mut settings.presentation.workload.expansions, text, whole_number),
+        default: "6",
+        help: "expected distinct folded tools that a conversation uses, for arm auto",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.used_tools, text, whole_number),
+    }
+    LOOKUPS_SIGNATURE = "presentation.lookups_signature" {
+        scope: Scope::Project,
+        default: "0.05",
+        help: "extra requests per first use of a tool shown as a signature, for arm auto",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.signature, text, thousandths),
+    }
+    LOOKUPS_OUTLINE = "presentation.lookups_outline" {
+        scope: Scope::Project,
+        default: "0.05",
+        help: "the same for an outline",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.outline, text, thousandths),
+    }
+    LOOKUPS_REQUIRED = "presentation.lookups_required" {
+        scope: Scope::Project,
+        default: "0.3",
+        help: "the same for the required parameters of a read-only tool",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.required, text, thousandths),
+    }
+    LOOKUPS_REQUIRED_WRITE = "presentation.lookups_required_write" {
+        scope: Scope::Project,
+        default: "0.5",
+        help: "the same for any other tool that hides optional parameters",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.required_write, text, thousandths),
+    }
+    LOOKUPS_SUMMARY = "presentation.lookups_summary" {
+        scope: Scope::Project,
+        default: "1",
+        help: "the same for a summary",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.summary, text, thousandths),
+    }
+    LOOKUPS_INDEX = "presentation.lookups_index" {
+        scope: Scope::Project,
+        default: "1",
+        help: "the same for a name alone, and for a tool that the provider defers",
+        store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.index, text, thousandths),
     }
     SYSTEM = "presentation.system" {
         scope: Scope::Project,

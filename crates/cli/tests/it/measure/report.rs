@@ -83,9 +83,9 @@ fn lookups_cost_what_each_arm_delivers() {
         assert!(figure(&seed["array"]) > 0 && figure(&seed["messages"]) < figure(&stable["messages"]), "{name}");
     }
     let session = |arm: &str, key: &str| figure(&report["arms"][arm]["session"][key]);
-    assert_eq!((session("seed", "cache_breaks"), session("stable", "cache_breaks")), (2, 0));
-    assert_eq!((session("full", "extra_requests"), session("stable", "extra_requests")), (0, 2));
-    assert_eq!(session("stable", "requests"), 22);
+    assert_eq!((session("seed", "cache_breaks"), session("stable", "cache_breaks")), (6, 0));
+    assert_eq!((session("full", "extra_requests"), session("stable", "extra_requests")), (0, 6));
+    assert_eq!((session("kept", "extra_requests"), session("stable", "requests")), (0, 26));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_model_chooses_meter_prices_and_limits() {
     assert_eq!(report(&place, &["--wire", "anthropic"])["pricing"]["priced_as"], "claude-sonnet-5.5");
     assert_eq!(report(&place, &["--model", "gemini-2.5-pro"])["meter"], "estimate:gemini/gemini-2.5-pro");
     let usual = report(&place, &[]);
-    assert_eq!((&usual["pricing"]["model"], &usual["pricing"]["priced_as"]), (&json!("gpt-4.1"), &json!("gpt-5.4")));
+    assert_eq!((&usual["pricing"]["model"], &usual["pricing"]["priced_as"]), (&json!("gpt-5.4"), &json!("gpt-5.4")));
     // An unknown figure is unmeasured, and never 0.
     let unknown = report(&place, &["--model", "gpt-4.1"]);
     assert_eq!(

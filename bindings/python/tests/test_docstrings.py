@@ -165,6 +165,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: talk().turn({"content": "x"}).finish("1", "ok"),
         lambda _: over().finish("1", "ok"),
     ],
+    "Turn.message CallError": [lambda _: over().message],
     "Turn.messages CallError": [lambda _: over().messages()],
     "Turn.outcomes CallError": [lambda _: over().outcomes],
     "Turn.resume CallError": [lambda _: talk().turn({"content": "x"}).resume("ap-1"), lambda _: over().resume("ap-1")],

@@ -6,7 +6,7 @@
 use divan::{Bencher, black_box};
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::profile::tool_index;
+use toolfold::profile::{Assignment, ToolProfile, tool_index};
 
 const COUNT: usize = 2_792;
 const TOOLS: &str = include_str!("../profiles/excel/tools.json");
@@ -27,10 +27,15 @@ fn catalog() -> Catalog {
     Catalog::from_openai(&Value::Array(numbered.collect()).to_string()).expect("it is sound")
 }
 
+fn assignment(catalog: &Catalog) -> Assignment {
+    ToolProfile::parse("", "profile.toml").value.assign(catalog).value
+}
+
 #[divan::bench(sample_count = 20)]
 fn index(bencher: Bencher<'_, '_>) {
     let catalog = catalog();
-    bencher.bench(|| tool_index(black_box(&catalog)));
+    let assignment = assignment(&catalog);
+    bencher.bench(|| tool_index(black_box(&catalog), &assignment));
 }
 
 #[divan::bench(args = [
@@ -40,6 +45,7 @@ fn index(bencher: Bencher<'_, '_>) {
     "在工作表中插入一行并设置单元格格式",
 ])]
 fn query(bencher: Bencher<'_, '_>, words: &str) {
-    let index = tool_index(&catalog());
+    let catalog = catalog();
+    let index = tool_index(&catalog, &assignment(&catalog));
     bencher.bench(|| index.search(black_box(words)));
 }

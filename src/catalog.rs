@@ -32,10 +32,11 @@ pub(crate) use import::Fields;
 pub use import::MAX_BYTES;
 pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
-pub use tool::{Tool, ToolError};
+pub use tool::{Origin, Tool, ToolError};
 pub use toolfold_diagnostic::Annotations;
 
 use indexmap::IndexMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::layout::Breakpoint;
@@ -125,6 +126,19 @@ impl Catalog {
     #[must_use]
     pub fn to_json(&self, format: Format) -> String {
         export::export(self, format)
+    }
+
+    /// Returns the catalog with the origins of its tools, by name. Tools that are not in the map
+    /// keep theirs. Lists of several servers are derived server by server, and queries find tools
+    /// by their servers.
+    #[must_use]
+    pub fn with_origins(mut self, origins: &BTreeMap<String, Origin>) -> Self {
+        for (name, tool) in &mut self.tools {
+            if let Some(origin) = origins.get(name.as_str()) {
+                Arc::make_mut(tool).origin = origin.clone();
+            }
+        }
+        self
     }
 
     /// Returns a catalog with only the tools whose index in `kept` is true. Foreign entries keep

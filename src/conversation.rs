@@ -57,6 +57,7 @@ mod facts;
 mod gate;
 mod id;
 mod outcome;
+mod repair;
 mod replay;
 mod results;
 mod seen;

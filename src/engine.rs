@@ -9,6 +9,7 @@ mod builder;
 mod check;
 #[cfg(feature = "validate")]
 mod coerce;
+mod declared;
 mod experiment;
 mod memo;
 mod policy_layer;
@@ -20,6 +21,7 @@ pub mod validate;
 pub use blind::{Blind, UnknownBlind};
 pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
+pub(crate) use declared::{Unknown, unknown_arguments};
 pub use experiment::Experiment;
 pub use policy_layer::PolicyLayer;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
@@ -46,6 +48,7 @@ struct Inner {
     workload: Workload,
     blind: Blind,
     coerces: bool,
+    partial: bool,
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
@@ -110,6 +113,18 @@ impl Engine {
         self.0.blind
     }
 
+    /// Whether arguments with only one interpretation are repaired and coerced.
+    #[must_use]
+    pub(crate) fn coerces(&self) -> bool {
+        self.0.coerces
+    }
+
+    /// Whether tools of some servers may be missing in the catalog.
+    #[must_use]
+    pub(crate) fn is_partial(&self) -> bool {
+        self.0.partial
+    }
+
     /// The experiment that chooses the arm, if there is one.
     #[must_use]
     pub(crate) fn experiment(&self) -> Option<&Experiment> {
@@ -156,7 +171,7 @@ impl Engine {
             catalog: inner.catalog.filtered(kept),
             assignment: inner.assignment.filtered(kept),
             skills,
-            search: Arc::new(inner.search.for_part()),
+            search: Arc::default(),
             #[cfg(feature = "validate")]
             validators: inner.validators.as_ref().map(|all| all.filtered(kept)),
             ..self.copied()
@@ -188,6 +203,7 @@ impl Engine {
             workload: inner.workload,
             blind: inner.blind,
             coerces: inner.coerces,
+            partial: inner.partial,
             experiment: inner.experiment.clone(),
             policy: inner.policy.clone(),
             skills: inner.skills.clone(),

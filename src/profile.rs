@@ -34,7 +34,7 @@ mod derive;
 mod expand;
 mod file;
 mod fold;
-mod naming;
+pub(crate) mod naming;
 mod parts;
 mod plan;
 mod search;
@@ -104,6 +104,8 @@ impl Tier {
 pub struct Category {
     /// A short description of what the tools have in common; may be empty.
     pub description: String,
+    /// Words that its tools are found by in addition to their own.
+    pub(crate) words: Vec<String>,
     /// Names or globs of the category's tools, each with its place in the file.
     pub(crate) tools: Vec<Pattern>,
 }
@@ -139,6 +141,8 @@ pub struct ToolProfile {
     pub(crate) unlisted: Tier,
     pub(crate) categories: IndexMap<CategoryName, Category>,
     pub(crate) summaries: IndexMap<ToolName, (String, Place)>,
+    /// Words that a tool is found by in addition to its own.
+    pub(crate) words: IndexMap<ToolName, (Vec<String>, Place)>,
     pub(crate) place: Place,
 }
 

@@ -13,9 +13,16 @@ mod layer {
 /// It names nothing of ours but the catalogue, so that its unit tests are compiled with it.
 #[path = "../src/wire/arguments.rs"]
 mod arguments;
+/// They name nothing of ours but this layer, so that their unit tests are compiled with it.
+#[path = "../src/engine/declared.rs"]
+mod declared;
 /// It names nothing of ours but this layer, so that its unit tests are compiled with it.
 #[path = "../src/engine/memo.rs"]
 mod memo;
+#[path = "../src/conversation"]
+mod conversation {
+    pub(crate) mod repair;
+}
 use layer::{catalog, error, profile, schema};
 use toolfold_diagnostic::{diagnostic, name, search};
 

@@ -335,10 +335,13 @@ fn every_unit_test_of_the_library_is_compiled() {
         for item in syntax(path).items {
             let syn::Item::Mod(item) = item else { continue };
             match &item.content {
-                Some((_, layers)) => compiled.extend(layers.iter().filter_map(|item| match item {
-                    syn::Item::Mod(layer) => Some(format!("src/{}", layer.ident)),
-                    _ => None,
-                })),
+                Some((_, layers)) => {
+                    let folder = path_of(&item).unwrap_or_default().replace("../", "");
+                    compiled.extend(layers.iter().filter_map(|item| match item {
+                        syn::Item::Mod(layer) => Some(format!("{folder}/{}", layer.ident)),
+                        _ => None,
+                    }));
+                }
                 None => compiled.extend(path_of(&item).map(|given| given.replace("../", "").replace(".rs", ""))),
             }
         }

@@ -33,6 +33,24 @@ pub enum ToolError {
     TooDeep,
 }
 
+/// Where a tool comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The list does not state it: a client's profile, a namespace or marks in the names decide.
+    #[default]
+    Unknown,
+    /// The agent's host runs it itself.
+    Host,
+    /// A server. It is never one of the agent's own tools.
+    Server {
+        /// The server's name in the configuration.
+        server: Arc<str>,
+        /// The tool's name there.
+        tool: Box<str>,
+    },
+}
+
 /// A tool that the agent's host can run.
 #[derive(Debug, Clone)]
 pub struct Tool {
@@ -58,7 +76,8 @@ pub struct Tool {
     /// Keys without a field in this struct.
     pub(super) keys: Box<[Key]>,
     /// The format that the tool was read in.
-    pub(super) origin: Option<Format>,
+    pub(super) format: Option<Format>,
+    pub(super) origin: Origin,
     /// The tool's whole text, compact, while it is still valid in the tool's format.
     pub(super) source: Option<Slice>,
 }
@@ -126,7 +145,8 @@ impl Tool {
             annotations: None,
             strict: None,
             keys: Box::default(),
-            origin: None,
+            format: None,
+            origin: Origin::Unknown,
             source: None,
         })
     }
@@ -265,7 +285,7 @@ impl Tool {
     /// The tool's whole text, compact, if it was read in the given format.
     #[must_use]
     pub fn source(&self, format: Format) -> Option<&str> {
-        self.source.as_deref().filter(|_| self.origin == Some(format))
+        self.source.as_deref().filter(|_| self.format == Some(format))
     }
 
     /// The tool's whole text, compact, if it was read in the given format and under the given name.
@@ -288,8 +308,14 @@ impl Tool {
 
     /// The format that the tool was read in, if it came from a list.
     #[must_use]
-    pub fn origin(&self) -> Option<Format> {
-        self.origin
+    pub fn format(&self) -> Option<Format> {
+        self.format
+    }
+
+    /// The server that the tool comes from, if that is known.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
     }
 
     /// The keys for which toolfold has no field.
@@ -305,7 +331,7 @@ impl Tool {
     /// The value of `cache_control`, if the tool came with one in Anthropic's format.
     pub(crate) fn breakpoint(&self) -> Option<&str> {
         let key =
-            self.keys.iter().find(|key| &*key.name == "cache_control" && self.origin == Some(Format::Anthropic))?;
+            self.keys.iter().find(|key| &*key.name == "cache_control" && self.format == Some(Format::Anthropic))?;
         Some(key.text()).filter(|text| *text != "null")
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use serde_json::Value;
 
+use super::gate::accepted_name;
 use super::state::{Became, CallRecord};
 use super::{CallError, CallId, Conversation, ForwardNotes};
 use crate::wire::Answered;
@@ -82,7 +83,8 @@ impl Conversation {
             }
             _ => Cow::Borrowed(result.content.as_str()),
         };
-        let answered = Answered { id: identity.label(own).as_str(), name };
+        let name = accepted_name(self, name);
+        let answered = Answered { id: identity.label(own).as_str(), name: &name };
         let answer = self.wire().answer_message(answered, &content, result.is_error);
         // Including the note, as the model reads it.
         let stored = ToolResult { content: content.into_owned(), is_error: result.is_error };

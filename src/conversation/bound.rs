@@ -3,6 +3,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
+
 use crate::catalog::{Foreign, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
@@ -79,6 +81,11 @@ impl Bound {
         let skill = skill.map(|tool| MetaEntry { role: MetaRole::Skill, tool });
         let meta = folding.chain(skill).collect();
         Self { wire, presentation, names, meta, options, first: OnceLock::new() }
+    }
+
+    /// The parameters of a meta-tool as declared; `None` if it is not.
+    pub(super) fn meta_parameters(&self, role: MetaRole) -> Option<&Value> {
+        self.meta.iter().find(|entry| entry.role == role).map(|entry| entry.tool.parameters())
     }
 
     /// The array of a conversation that has opened nothing.

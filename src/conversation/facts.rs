@@ -60,10 +60,15 @@ pub struct ForwardNotes {
     /// Why the arguments were not checked against the schema, if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
-    /// A line that the model has to read before the result: it names hidden parameters. A result
-    /// that the conversation wraps already begins with it.
+    /// A line that the model has to read before the result: it names hidden parameters, or
+    /// arguments that the tool does not have. A result that the conversation wraps already begins
+    /// with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether the note is about arguments that the tool does not have, so that it lists no hidden
+    /// parameters.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub about_unknown: bool,
     /// Whether the model had not been shown the tool's whole schema. Always `false` for a call that
     /// a person approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -12,15 +12,17 @@ mod lookup;
 mod message;
 mod resolve;
 mod skill;
+mod suggest;
 
 use serde_json::Value;
 
 use self::blind::Shown;
 pub(super) use self::message::{Arrival, Arrived, Place};
 use self::resolve::Target;
+pub(super) use self::resolve::accepted_name;
 use super::breaker::Nudge;
 use super::event::Event;
-use super::outcome::{Context, Forward, Outcome, PolicyMark};
+use super::outcome::{AnswerLabel, Context, Forward, Outcome, PolicyMark};
 use super::state::Became;
 use super::{Answer, CallError, CallId, CallIdentity, Conversation, ForwardNotes, ModelCall, ReplyKind};
 use crate::catalog::Tool;
@@ -39,17 +41,25 @@ pub(super) struct Call {
     pub(super) identity: CallIdentity,
     /// The name that the model wrote.
     pub(super) name: String,
+    /// The name for its answer, which the wire accepts.
+    pub(super) accepted_name: String,
 }
 
 impl Call {
+    /// A call with the name that the model wrote.
+    fn named(conversation: &Conversation, own: CallId, identity: CallIdentity, name: String) -> Self {
+        let accepted_name = accepted_name(conversation, &name).into_owned();
+        Self { own, identity, name, accepted_name }
+    }
+
     /// The host's id of the call.
     fn host_id(&self) -> CallId {
         self.identity.host_id(&self.own).clone()
     }
 
-    /// The id for its answer.
-    fn label(&self) -> CallId {
-        self.identity.label(&self.own).clone()
+    /// The id and name for its answer.
+    fn label(&self) -> AnswerLabel {
+        AnswerLabel { id: self.identity.label(&self.own).clone(), name: self.accepted_name.clone() }
     }
 }
 
@@ -155,8 +165,9 @@ impl Conversation {
 
     /// The catalog index of the tool that a call runs, and its arguments as the model wrote them.
     pub(super) fn resolved(&self, name: &str, arguments: &Arguments) -> Option<(usize, Arguments)> {
-        match resolve::resolve_target(&self.engine, &self.bound.names, name, arguments) {
-            (Target::Tool(index), inner) => Some((index, inner)),
+        let resolved = resolve::resolve_target(&self.engine, &self.bound.names, name, arguments);
+        match resolved.target {
+            Target::Tool(index) => Some((index, resolved.arguments)),
             _ => None,
         }
     }
@@ -191,8 +202,8 @@ impl Conversation {
             return self.forbid(current, policy, resolved, exact, judged);
         }
         let unchecked = match (value, checked) {
+            (_, Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),
             (Err(why), _) => return self.invalid(current, resolved, &[format!("invalid JSON: {why}")]),
-            (Ok(_), Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),
             (Ok(_), Some(Checked::Valid)) => None,
             (Ok(_), Some(Checked::Unchecked(why))) => Some(why.to_owned()),
             (Ok(other), None) => {
@@ -204,12 +215,13 @@ impl Conversation {
             return held;
         }
         let waits = judged.as_ref().is_some_and(|judged| judged.verdict.decision != Decision::Allow);
-        let note = match self.show_hidden(current, resolved, waits) {
-            Shown::Already => None,
-            Shown::With(note) => Some(note),
+        let reads = is_read_only(resolved.tool) || judged.as_ref().is_some_and(|judged| judged.only_reads);
+        let notes = match self.show_hidden(current, resolved, reads && !waits) {
+            Shown::Already => ForwardNotes::default(),
+            Shown::With(notes) => notes,
             Shown::First(outcome) => return *outcome,
         };
-        let notes = ForwardNotes { unchecked, note, ..ForwardNotes::default() };
+        let notes = ForwardNotes { unchecked, ..notes };
         match (engine.policy(), judged) {
             (Some(policy), Some(judged)) => self.decided(current, policy, resolved, exact, notes, judged),
             _ => self.forward(current, resolved, notes),
@@ -285,6 +297,11 @@ impl Conversation {
             notes,
         }
     }
+}
+
+/// Whether a tool's author states that it only reads.
+fn is_read_only(tool: &Tool) -> bool {
+    tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true)
 }
 
 fn digest_of(target: &str, arguments: &Arguments) -> String {

@@ -78,7 +78,8 @@ pub struct Context {
     /// The reason for the policy decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The coercions of the arguments, one line each: what runs differs from what the model wrote.
+    /// The corrections of name and arguments, one line each: what runs differs from what the model
+    /// wrote.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub coerced: Vec<String>,
 }
@@ -105,6 +106,19 @@ pub enum ReplyKind {
     /// The same call of the same message already ran; the answer is its result, if it is still
     /// stored.
     Finished,
+}
+
+/// A call's id and name in its answer, as they are in the message for the history.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct AnswerLabel {
+    pub(super) id: CallId,
+    pub(super) name: String,
+}
+
+impl AnswerLabel {
+    pub(super) fn answered(&self) -> Answered<'_> {
+        Answered { id: self.id.as_str(), name: &self.name }
+    }
 }
 
 /// A tool whose full schema an answer opened, for hosts with an append channel.
@@ -136,8 +150,8 @@ pub struct Reply {
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The provider's id for the answer.
-    pub(super) label: CallId,
+    /// The call's id and name for the answer.
+    pub(super) label: AnswerLabel,
     pub(super) wire: Wire,
     /// The answer in the format of a provider with native deferral, instead of the text.
     pub(super) native: Option<Vec<Value>>,
@@ -189,8 +203,8 @@ pub struct Confirm {
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The provider's id for the answer.
-    pub(super) label: CallId,
+    /// The call's id and name for the answer.
+    pub(super) label: AnswerLabel,
     pub(super) wire: Wire,
     /// The tool's name as the model sees it.
     pub(super) shown_target: String,
@@ -211,8 +225,8 @@ pub struct Refuse {
     pub reason: String,
     /// Arm, variant, policy.
     pub context: Context,
-    /// The provider's id for the answer.
-    pub(super) label: CallId,
+    /// The call's id and name for the answer.
+    pub(super) label: AnswerLabel,
     pub(super) wire: Wire,
 }
 
@@ -260,7 +274,7 @@ impl Outcome {
         }
     }
 
-    /// The same outcome with the coercions of the arguments.
+    /// The same outcome with the corrections of the call.
     pub(super) fn with_coerced(mut self, coerced: Vec<String>) -> Self {
         let context = match &mut self {
             Self::Reply(reply) => &mut reply.context,
@@ -290,8 +304,10 @@ impl Outcome {
         match self {
             Self::Reply(reply) => reply.answers(),
             Self::Forward(_) => Vec::new(),
-            Self::Confirm(confirm) => vec![confirm.wire.answer_message(confirm.call_label(), &confirm.content(), true)],
-            Self::Refuse(refuse) => vec![refuse.wire.answer_message(refuse.call_label(), &refuse.content, true)],
+            Self::Confirm(confirm) => {
+                vec![confirm.wire.answer_message(confirm.label.answered(), &confirm.content(), true)]
+            }
+            Self::Refuse(refuse) => vec![refuse.wire.answer_message(refuse.label.answered(), &refuse.content, true)],
         }
     }
 
@@ -325,8 +341,7 @@ impl Reply {
         if let Some(native) = &self.native {
             return native.clone();
         }
-        let answered = Answered { id: self.label.as_str(), name: &self.name };
-        vec![self.wire.answer_message(answered, &self.answer.content, self.answer.failed)]
+        vec![self.wire.answer_message(self.label.answered(), &self.answer.content, self.answer.failed)]
     }
 }
 
@@ -340,15 +355,5 @@ impl Confirm {
              once it is approved.",
             self.shown_target
         )
-    }
-
-    fn call_label(&self) -> Answered<'_> {
-        Answered { id: self.label.as_str(), name: &self.name }
-    }
-}
-
-impl Refuse {
-    fn call_label(&self) -> Answered<'_> {
-        Answered { id: self.label.as_str(), name: &self.name }
     }
 }

@@ -9,7 +9,7 @@ use super::state::State;
 use super::{Conversation, StartError};
 use crate::catalog::Layout;
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Deferral, Delivery, already_defers, choose};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// The settings of a conversation that is about to start.
@@ -150,10 +150,8 @@ impl<'e> Start<'e> {
         if !engine.folds() {
             return Choice { arm: Arm::Full, reason: "layer 1 is off: nothing is folded".to_owned() };
         }
-        if let Some(Deferral { client, by }) = already_defers(engine.catalog()) {
-            let whose = client.map_or_else(String::new, |client| format!(" of {client}"));
-            let reason = format!("the array{whose} already defers its tools with {by}: it is unchanged");
-            return Choice { arm: Arm::Full, reason };
+        if let Some(deferral) = already_defers(engine.catalog()) {
+            return Choice { arm: Arm::Full, reason: deferral.to_string() };
         }
         let known = self.capabilities.of(wire, model);
         let carries_native = wire.supports(Arm::Native).is_ok() && !self.without.contains(&Delivery::Native);

@@ -211,7 +211,7 @@ impl State {
             Event::Forwarded { id, notes } => {
                 if let Some(record) = self.calls.get(id) {
                     self.breaker.forwarded(&record.digest);
-                    if notes.note.is_some() && !self.shared {
+                    if notes.note.is_some() && !notes.about_unknown && !self.shared {
                         self.named.insert(record.target.clone(), id.clone());
                     }
                 }

@@ -37,7 +37,7 @@ impl From<PastStep> for Step {
         match step {
             PastStep::Call { id, name, arguments } => {
                 let id = Some(id.as_str().to_owned()).filter(|id| !id.is_empty());
-                Self::Call(WireCall { id, name: Some(name), arguments, request: None })
+                Self::Call(WireCall { id, name: Some(name), arguments, request: None, place: None })
             }
             PastStep::Result { id, ok } => {
                 Self::Result(StepResult { id: Some(id.as_str().to_owned()), name: None, ok, text: String::new() })

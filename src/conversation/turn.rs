@@ -1,10 +1,13 @@
 //! One assistant message: its calls, judged in order, and their answers.
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::gate::accepted_name;
 use super::outcome::{Confirm, Forward, Outcome, Resumed};
+use super::repair::{Reading, read_arguments};
 use super::{ApprovalId, CallError, CallId, Conversation, ToolResult};
-use crate::wire::{Arguments, Message, WireError};
+use crate::wire::{Arguments, HistoryCall, Message, WireCall, WireError};
 
 /// Why a message cannot be turned into a turn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,6 +67,8 @@ impl Judged {
 pub struct Turn<'c> {
     conversation: &'c mut Conversation,
     calls: Vec<Judged>,
+    /// The message for the history; `None` if the turn was created from calls.
+    message: Option<Box<RawValue>>,
 }
 
 /// A suspended [turn](Turn), which does not borrow the conversation. [`Conversation::take_up_turn`]
@@ -71,13 +76,14 @@ pub struct Turn<'c> {
 #[derive(Debug)]
 pub struct PausedTurn {
     calls: Vec<Judged>,
+    message: Option<Box<RawValue>>,
 }
 
 impl Conversation {
     /// Resumes a turn of this conversation that was [suspended](Turn::pause). A turn of another
     /// conversation accepts no results here, because its calls are not at this conversation's host.
     pub fn take_up_turn(&mut self, turn: PausedTurn) -> Turn<'_> {
-        Turn { conversation: self, calls: turn.calls }
+        Turn { conversation: self, calls: turn.calls, message: turn.message }
     }
 
     /// Reads and judges every call of an assistant message, in order. The message is a value or
@@ -96,10 +102,16 @@ impl Conversation {
     /// resembles or the place of the error. Nothing is judged then.
     pub fn turn<'m>(&mut self, message: impl Into<Message<'m>>) -> Result<Turn<'_>, TurnError> {
         let message = message.into();
-        let calls = self.wire().calls(&message)?;
-        let each = calls.into_iter().map(|call| (self.model_call(call.id, call.name, call.arguments), call.request));
-        let (calls, requests) = each.unzip();
-        Ok(self.judged_turn(calls, requests, message.key()))
+        let mut received = self.wire().calls(&message)?;
+        self.wire().accept_ids(&mut received);
+        let (mut calls, mut requests) = (Vec::new(), Vec::new());
+        for call in received.clone() {
+            calls.push(self.model_call(call.id, call.name, call.arguments));
+            requests.push(call.request);
+        }
+        let mut turn = self.judged_turn(calls, requests, message.key());
+        turn.message = turn.for_history(&message, &received);
+        Ok(turn)
     }
 
     /// Like [`turn`](Self::turn), for a host that has the calls of one message but not the wire's
@@ -116,11 +128,38 @@ impl Conversation {
         for (((own, outcome), call), request) in self.judge_message(arrived, key).into_iter().zip(calls).zip(requests) {
             judged.push(Judged { own, call, request, answers: outcome.answers(), outcome });
         }
-        Turn { conversation: self, calls: judged }
+        Turn { conversation: self, calls: judged, message: None }
     }
 }
 
 impl Turn<'_> {
+    /// The assistant message for the history, as JSON text. The messages after it answer its calls.
+    ///
+    /// It is the given message, unchanged to the byte, unless the provider would refuse it in later
+    /// requests: missing ids are filled in, ids that repeat in the message or that the wire refuses
+    /// are renamed, arguments that are not a JSON object are replaced by their only reading or by
+    /// `{}`, and names are written in the wire's alphabet. `None` if the turn was created from
+    /// [calls](Conversation::calls) without a message.
+    #[must_use]
+    pub fn message(&self) -> Option<&RawValue> {
+        self.message.as_deref()
+    }
+
+    fn for_history(&self, message: &Message<'_>, received: &[WireCall]) -> Option<Box<RawValue>> {
+        let mut parts = Vec::with_capacity(received.len());
+        for (call, Judged { own, call: ModelCall { name, arguments, .. }, .. }) in received.iter().zip(&self.calls) {
+            if let Some(place) = &call.place {
+                let (id, accepted) = (self.conversation.label_of(own), accepted_name(self.conversation, name));
+                parts.push((place, id, name, accepted, object_text(arguments)));
+            }
+        }
+        let mut calls = Vec::with_capacity(parts.len());
+        for (place, id, name, accepted, arguments) in &parts {
+            calls.push(HistoryCall { place, id: id.as_str(), name: (name, accepted), arguments });
+        }
+        self.conversation.wire().message_for_history(message, &calls)
+    }
+
     /// The current outcome of each call, in the model's order.
     pub fn outcomes(&self) -> impl ExactSizeIterator<Item = &Outcome> {
         self.calls.iter().map(|call| &call.outcome)
@@ -135,7 +174,7 @@ impl Turn<'_> {
     /// Suspends the turn, for hosts that cannot borrow the conversation while tools run.
     #[must_use]
     pub fn pause(self) -> PausedTurn {
-        PausedTurn { calls: self.calls }
+        PausedTurn { calls: self.calls, message: self.message }
     }
 
     /// The calls to run that have no result yet.
@@ -257,5 +296,17 @@ impl Turn<'_> {
         let mut messages = wire.wrapped(answers);
         messages.extend(wire.appended(&additions));
         messages
+    }
+}
+
+/// The arguments object of a call: its only reading, or an empty one.
+fn object_text(arguments: &Arguments) -> String {
+    let text = arguments.text();
+    if arguments.value().is_ok_and(Value::is_object) {
+        return text.into_owned();
+    }
+    match read_arguments(&text, false) {
+        Reading::Object { text, .. } => text,
+        Reading::Several(_) | Reading::Unclear => "{}".to_owned(),
     }
 }

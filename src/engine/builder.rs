@@ -1,6 +1,5 @@
 //! Builds an engine.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::memo::Memo;
@@ -8,7 +7,7 @@ use super::{Blind, Engine, Experiment, Inner, PolicyLayer, SkillLayer};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, ToolSearch, Workload};
+use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload, already_defers};
 
 /// Layer 1 as the host configures it.
 #[derive(Debug)]
@@ -32,10 +31,10 @@ pub struct EngineBuilder {
     workload: Workload,
     blind: Blind,
     coerces: bool,
+    partial: bool,
     experiment: Option<Experiment>,
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
-    origins: BTreeMap<String, (String, String)>,
     validate: bool,
 }
 
@@ -49,10 +48,10 @@ impl EngineBuilder {
             workload: Workload::default(),
             blind: Blind::default(),
             coerces: true,
+            partial: false,
             experiment: None,
             policy: None,
             skills: None,
-            origins: BTreeMap::new(),
             validate: true,
         }
     }
@@ -97,11 +96,20 @@ impl EngineBuilder {
         self
     }
 
-    /// Whether invalid arguments are coerced if the schema leaves only one interpretation: `null`
-    /// for an optional parameter that does not accept it, a number or a boolean as text, an array
-    /// or an object as JSON text. The outcome lists every coercion. Default: yes.
+    /// Whether invalid arguments are corrected if they have only one interpretation: a code fence
+    /// or a trailing comma is removed, `null` is dropped for an optional parameter that does not
+    /// accept it, and so on (see docs/session.md, "Repairs"). The outcome lists every correction.
+    /// Default: yes.
     pub fn coerce(mut self, coerce: bool) -> Self {
         self.coerces = coerce;
+        self
+    }
+
+    /// Whether tools of some servers may be missing in the catalog, because a server has not listed
+    /// them yet. A name without its server (`list` for `files__list`) then only resolves to a
+    /// read-only tool. Default: no.
+    pub fn partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
         self
     }
 
@@ -121,14 +129,6 @@ impl EngineBuilder {
     /// Layer 2. Without it, there is no `activate_skill`.
     pub fn skills(mut self, skills: SkillLayer) -> Self {
         self.skills = Some(skills);
-        self
-    }
-
-    /// For tools from servers, by their names in the catalog: the server and the tool's name there.
-    /// Queries of `expand_tools` find tools by their servers. Without it, only a namespace or a
-    /// mark in the name (`server__tool`) states the server.
-    pub fn origins(mut self, origins: BTreeMap<String, (String, String)>) -> Self {
-        self.origins = origins;
         self
     }
 
@@ -169,6 +169,12 @@ impl EngineBuilder {
         }
         #[allow(unused_mut, reason = "only compiling schemas adds to it")]
         let mut diagnostics = assigned.diagnostics;
+        if profile.is_derived()
+            && let Some(deferral) = already_defers(&catalog)
+        {
+            let note = Diagnostic::note("already-defers", Place::default(), deferral.to_string());
+            diagnostics.push(note.help("to fold it, turn off its own search, or give a profile"));
+        }
         #[cfg(feature = "validate")]
         let validators = self.validate.then(|| super::check::Validators::compile(&catalog, &mut diagnostics));
         Ok(Engine(Arc::new(Inner {
@@ -180,10 +186,11 @@ impl EngineBuilder {
             workload: self.workload,
             blind: self.blind,
             coerces: self.coerces,
+            partial: self.partial,
             experiment: self.experiment,
             policy: self.policy,
             skills: self.skills,
-            search: Arc::new(ToolSearch::new(self.origins)),
+            search: Arc::default(),
             diagnostics,
             #[cfg(feature = "validate")]
             validators,

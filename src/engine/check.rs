@@ -105,6 +105,19 @@ impl Engine {
         }
     }
 
+    /// The arguments of a meta-tool, coerced under its schema. `None` if there is nothing to
+    /// coerce.
+    #[cfg(feature = "validate")]
+    pub(crate) fn coerce_arguments(&self, parameters: &Value, text: &str) -> Option<Coerced> {
+        if self.0.coerces { coerced(parameters, text) } else { None }
+    }
+
+    /// Without the feature `validate`, nothing is coerced.
+    #[cfg(not(feature = "validate"))]
+    pub(crate) fn coerce_arguments(&self, _parameters: &Value, _text: &str) -> Option<Coerced> {
+        None
+    }
+
     /// Without the feature `validate`, nothing is checked or coerced, and every outcome is marked
     /// as unchecked.
     #[cfg(not(feature = "validate"))]

@@ -62,7 +62,8 @@ impl<'s> Mender<'s> {
         let text: String = serde_json::from_str(raw).ok()?;
         let text = text.trim();
         let scalar = (types.has("number") || types.has("integer")) && is_number(text, types.has("number"))
-            || types.has("boolean") && matches!(text, "true" | "false");
+            || types.has("boolean") && matches!(text, "true" | "false")
+            || types.has("null") && text == "null";
         if scalar {
             self.add_note(path, &format!("the text \"{}\" was read as {}", shortened(text), shortened(text)));
             return Some(text.to_owned());

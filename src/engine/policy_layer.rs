@@ -46,6 +46,8 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     /// Empty if the call is simply allowed, because it is then unused.
     pub(crate) displayed: Displayed,
+    /// Whether the policy's tier of the call is `read_only`.
+    pub(crate) only_reads: bool,
     /// How the call can be undone; like `displayed`, empty if the call is simply allowed.
     pub(crate) undo: UndoPlan,
 }
@@ -205,9 +207,9 @@ impl PolicyLayer {
         }
         let (origin, name) = self.identity(tool);
         let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context);
-        let verdict = prepared.decide(&grants);
+        let (verdict, only_reads) = (prepared.decide(&grants), prepared.only_reads());
         if verdict.decision == Decision::Allow {
-            return Judged { verdict, displayed: Displayed::default(), undo: UndoPlan::default() };
+            return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default() };
         }
         let mut displayed = prepared.displayed(&verdict);
         let undo = self.undo_plan(&prepared);
@@ -215,7 +217,7 @@ impl PolicyLayer {
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
         displayed.undo_why = shown.why.unwrap_or_default();
-        Judged { verdict, displayed, undo }
+        Judged { verdict, displayed, only_reads, undo }
     }
 
     /// The call as records and approvals store it.

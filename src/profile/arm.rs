@@ -30,11 +30,14 @@ pub enum Detail {
     Summary,
     /// Only the name, in its category's line of `expand_tools`. The tool is not in the array.
     Index,
+    /// Nothing: a query of `expand_tools` finds the tool. The tool is not in the array.
+    Search,
 }
 
 impl Detail {
     /// Every detail, richest first.
-    pub const ALL: [Self; 6] = [Self::Full, Self::Signature, Self::Outline, Self::Required, Self::Summary, Self::Index];
+    pub const ALL: [Self; 7] =
+        [Self::Full, Self::Signature, Self::Outline, Self::Required, Self::Summary, Self::Index, Self::Search];
 
     /// The name in files and reports.
     #[must_use]
@@ -46,7 +49,14 @@ impl Detail {
             Self::Required => "required",
             Self::Summary => "summary",
             Self::Index => "index",
+            Self::Search => "search",
         }
+    }
+
+    /// Whether the array contains the tool. At [`Self::Index`] and [`Self::Search`] it does not.
+    #[must_use]
+    pub fn is_in_array(self) -> bool {
+        !matches!(self, Self::Index | Self::Search)
     }
 }
 
@@ -111,6 +121,8 @@ pub enum Arm {
     Kept,
     /// Core full, the rest named in `expand_tools` and called with `call_tool`.
     Index,
+    /// Core full, the rest found by a query of `expand_tools` and called with `call_tool`.
+    Search,
     /// Core full, the rest deferred by the provider. Only on wires that support it, see the
     /// capability table.
     Native,
@@ -125,7 +137,7 @@ pub enum Arm {
 
 impl Arm {
     /// Every built-in arm, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Full,
         Self::Seed,
         Self::Stable,
@@ -134,14 +146,24 @@ impl Arm {
         Self::Lean,
         Self::Kept,
         Self::Index,
+        Self::Search,
         Self::Native,
         Self::Append,
         Self::Auto,
     ];
 
     /// The built-in arms that work on every wire, in the order of the reports. Excludes `auto`.
-    pub const EVERYWHERE: [Self; 8] =
-        [Self::Full, Self::Seed, Self::Stable, Self::Signature, Self::Outline, Self::Lean, Self::Kept, Self::Index];
+    pub const EVERYWHERE: [Self; 9] = [
+        Self::Full,
+        Self::Seed,
+        Self::Stable,
+        Self::Signature,
+        Self::Outline,
+        Self::Lean,
+        Self::Kept,
+        Self::Index,
+        Self::Search,
+    ];
 
     /// The name in flags, files and reports.
     #[must_use]
@@ -156,6 +178,7 @@ impl Arm {
             Self::Lean => "lean",
             Self::Kept => "kept",
             Self::Index => "index",
+            Self::Search => "search",
             Self::Native => "native",
             Self::Append => "append",
             Self::Auto => "auto",
@@ -171,6 +194,7 @@ impl Arm {
             | Self::Stable
             | Self::Kept
             | Self::Index
+            | Self::Search
             | Self::Native
             | Self::Append
             | Self::Auto => Detail::Full,
@@ -191,6 +215,7 @@ impl Arm {
             Self::Lean => Detail::Required,
             Self::Custom(own) => own.extended(),
             Self::Index | Self::Append => Detail::Index,
+            Self::Search => Detail::Search,
         }
     }
 
@@ -203,7 +228,7 @@ impl Arm {
             Self::Append => Delivery::Append,
             Self::Seed => Delivery::InPlace,
             Self::Stable | Self::Signature | Self::Outline | Self::Lean | Self::Kept => Delivery::InResult,
-            Self::Index => Delivery::Bridge,
+            Self::Index | Self::Search => Delivery::Bridge,
             Self::Custom(own) => own.delivery(),
         }
     }

@@ -32,6 +32,9 @@ pub struct Assigned {
     pub summary: Option<String>,
     /// Whether the tool stays complete in every arm because it is the agent's own.
     pub verbatim: bool,
+    /// Words of the profile that a query finds the tool by: the tool's, then its category's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
 }
 
 impl Assigned {
@@ -101,35 +104,19 @@ impl Assignment {
     }
 }
 
-/// A pattern prepared for matching.
-struct Matcher {
-    glob: Option<WildMatch>,
-}
-
-impl Matcher {
-    fn new(pattern: &Pattern) -> Self {
-        Self { glob: pattern.is_glob().then(|| WildMatch::new(&pattern.text)) }
-    }
-
-    fn matches(&self, pattern: &Pattern, name: &str) -> bool {
-        self.glob.as_ref().map_or(pattern.text == name, |glob| glob.matches(name))
-    }
-}
-
 /// The indices of the tools that a pattern matches. Adds a diagnostic if it matches none.
 fn matched(pattern: &Pattern, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Vec<usize> {
-    let matcher = Matcher::new(pattern);
-    if !pattern.is_glob()
-        && let Some(at) = catalog.position(&pattern.text)
-    {
-        return vec![at];
+    let mut found = Vec::new();
+    if pattern.is_glob() {
+        let glob = WildMatch::new(&pattern.text);
+        for (at, name) in catalog.names().enumerate() {
+            if glob.matches(name.as_str()) {
+                found.push(at);
+            }
+        }
+    } else {
+        found.extend(catalog.position(&pattern.text));
     }
-    let found: Vec<usize> = catalog
-        .names()
-        .enumerate()
-        .filter(|(_, name)| matcher.matches(pattern, name.as_str()))
-        .map(|(at, _)| at)
-        .collect();
     if found.is_empty() && diagnostics.len() >= MAX_DIAGNOSTICS {
         let diagnostic =
             Diagnostic::error("more", pattern.place.clone(), "more names that match nothing are not shown");
@@ -165,7 +152,7 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         }
     }
     let chosen = choose_categories(profile, catalog, &mut diagnostics);
-    check_summaries(profile, catalog, &mut diagnostics);
+    check_tools(profile, catalog, &mut diagnostics);
 
     let mut unlisted = Vec::new();
     let mut tools = Vec::with_capacity(catalog.len());
@@ -183,10 +170,12 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         // The two fallback names are valid. A category of that name in the profile receives these
         // tools too.
         let Some(category) = category.or_else(|| CategoryName::new(fallback).ok()) else { continue };
+        let mut words = profile.words.get(name.as_str()).map(|(words, _)| words.clone()).unwrap_or_default();
+        words.extend(profile.categories.get(&category).into_iter().flat_map(|own| own.words.iter().cloned()));
         let own = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
         let summary = own.or_else(|| (!sentence.is_first).then_some(sentence.text));
         let verbatim = profile.verbatim && tier == Tier::Core;
-        tools.push(Assigned { tier, category, summary, verbatim });
+        tools.push(Assigned { tier, category, summary, verbatim, words });
     }
     if !unlisted.is_empty() && !profile.derived {
         diagnostics.push(unlisted_note(profile, &unlisted));
@@ -243,10 +232,13 @@ fn choose_categories(
     chosen.into_iter().map(|slot| slot.map(|(category, _)| category)).collect()
 }
 
-fn check_summaries(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
-    for (name, (_, place)) in &profile.summaries {
+/// Reports the names in `summary` and `words` that no tool has.
+fn check_tools(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) {
+    let summaries = profile.summaries.iter().map(|(name, (_, place))| ("summary", name, place));
+    let words = profile.words.iter().map(|(name, (_, place))| ("words", name, place));
+    for (section, name, place) in summaries.chain(words) {
         if catalog.get(name.as_str()).is_none() {
-            let message = format!("unknown tool `{name}` in `summary`");
+            let message = format!("unknown tool `{name}` in `{section}`");
             let near = nearest(name.as_str(), catalog.names().map(AsRef::as_ref), 1).first().copied();
             let help =
                 near.map_or("fix the name or remove the line".to_owned(), |near| format!("did you mean `{near}`?"));

@@ -14,14 +14,18 @@ use wildmatch::WildMatch;
 
 pub use self::deferral::{Deferral, already_defers};
 pub(super) use self::unknown::{leading_groups, prefix_groups};
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::{Catalog, Origin, Tool};
 
 /// The built-in profiles, as TOML.
-const BUILTIN: [&str; 4] = [
+const BUILTIN: [&str; 8] = [
     include_str!("../../profiles/clients/claude-code.toml"),
+    include_str!("../../profiles/clients/cline.toml"),
     include_str!("../../profiles/clients/codex.toml"),
+    include_str!("../../profiles/clients/cursor.toml"),
     include_str!("../../profiles/clients/gemini-cli.toml"),
     include_str!("../../profiles/clients/opencode.toml"),
+    include_str!("../../profiles/clients/qwen-code.toml"),
+    include_str!("../../profiles/clients/vscode.toml"),
 ];
 
 /// The minimum number of recognized names: an MCP server has one or two of them by chance.
@@ -69,7 +73,7 @@ impl ClientProfile {
     /// The built-in client that sent an array, if any matches.
     #[must_use]
     pub fn detect(catalog: &Catalog) -> Option<&'static Self> {
-        let recognised = |client: &Self| client.recognised_by.iter().filter(|name| catalog.get(name).is_some()).count();
+        let recognised = |client: &Self| client.recognised_by.iter().filter(|name| may_be_own(catalog, name)).count();
         let known = CLIENTS.iter().map(|client| (recognised(client), client));
         let best = known.rev().max_by_key(|(names, _)| *names).filter(|(names, _)| *names >= MIN_RECOGNISED);
         best.map(|(_, client)| client)
@@ -108,24 +112,37 @@ impl ClientProfile {
     }
 }
 
-/// For each tool of a catalog, whether it is the agent's own: according to the profile of the
-/// client that sent the array, or else the marks of the other tools. All `false` if nothing
-/// distinguishes own tools from a server's.
+/// Whether the catalog has a tool of this name that no server is known to own.
+fn may_be_own(catalog: &Catalog, name: &str) -> bool {
+    catalog.get(name).is_some_and(|tool| !matches!(tool.origin(), Origin::Server { .. }))
+}
+
+/// For each tool of a catalog, whether it is the agent's own: according to its [`Origin`], or else
+/// the profile of the client that sent the array, or else the marks of the other tools. All `false`
+/// if nothing distinguishes own tools from a server's.
 #[must_use]
 pub fn own_tools(catalog: &Catalog) -> Vec<bool> {
-    match ClientProfile::detect(catalog) {
+    let mut own = match ClientProfile::detect(catalog) {
         Some(client) => catalog.iter().map(|tool| client.owns(tool)).collect(),
         None => unknown::unprefixed(catalog),
+    };
+    for (flag, tool) in own.iter_mut().zip(catalog.iter()) {
+        match tool.origin() {
+            Origin::Unknown => {}
+            Origin::Host => *flag = true,
+            Origin::Server { .. } => *flag = false,
+        }
     }
+    own
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CLIENTS, ClientProfile};
+    use super::{BUILTIN, CLIENTS, ClientProfile};
 
     #[test]
     fn every_client_record_has_a_source() {
-        assert_eq!(CLIENTS.len(), 4, "all of them can be read");
+        assert_eq!(CLIENTS.len(), BUILTIN.len(), "all of them can be read");
         for client in CLIENTS.iter() {
             assert!(!client.source.is_empty(), "{}", client.name());
             assert!(client.date.len() == 10 && client.date.starts_with("20"), "{}: {}", client.name(), client.date);

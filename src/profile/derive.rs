@@ -1,6 +1,7 @@
 //! Derives a profile: categories from a catalog alone, similar to what a person would choose.
 //!
-//! An agent's own tools are core ([`own_tools`]). The others are processed server by server
+//! An agent's own tools are core ([`own_tools`]), and so is every tool of an array that defers tools
+//! itself ([`already_defers`]). The others are processed server by server
 //! ([`sources`]). Tools whose names differ only in the verb (`set_note`, `delete_note`) form one
 //! unit and stay together. Units that share a subject form a category ([`grouping`]); the others
 //! join the most similar category ([`leftovers`]). A category is named by words from its tools'
@@ -21,7 +22,7 @@ use self::grouping::{Limits, group};
 use self::naming::{Named, describe, named_categories};
 use self::source::sources;
 use self::unit::units;
-use super::client::own_tools;
+use super::client::{already_defers, own_tools};
 use super::sentence::sentences;
 use super::{Category, Pattern, Tier, ToolProfile};
 use crate::catalog::Catalog;
@@ -33,7 +34,7 @@ use crate::name::CategoryName;
 const MIN_TO_SPLIT: usize = 8;
 
 pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
-    let own = own_tools(catalog);
+    let own = if already_defers(catalog).is_some() { vec![true; catalog.len()] } else { own_tools(catalog) };
     let sentences = sentences(catalog);
     let sources = sources(catalog, &own, &sentences);
     let limits = Limits::for_tools(own.iter().filter(|own| !**own).count());
@@ -61,7 +62,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         let description = describe(&units, &short);
         let tools = units.iter().flatten().filter_map(|at| names.get(*at));
         let tools = tools.map(|name| Pattern::new(name, Place::default())).collect();
-        Some((CategoryName::new(&name).ok()?, Category { description, tools }))
+        Some((CategoryName::new(&name).ok()?, Category { description, words: Vec::new(), tools }))
     });
     let categories: IndexMap<CategoryName, Category> = categories.collect();
     let core = names.iter().zip(&own).filter(|(_, own)| **own);
@@ -73,6 +74,7 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         unlisted: Tier::Extended,
         categories,
         summaries: IndexMap::new(),
+        words: IndexMap::new(),
         place: Place::default(),
     }
 }

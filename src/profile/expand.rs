@@ -1,15 +1,21 @@
 //! `expand_tools` and `call_tool`: their declarations, and the answers of `expand_tools`.
 
 mod bridge;
+mod definitions;
+mod listing;
 mod query;
 mod reply;
+mod request;
 
 pub use bridge::Bridge;
 pub(crate) use bridge::{bridges, joined_names};
-pub use reply::{ExpandError, ExpandRequest, Expansion, definition, definitions, expand};
+pub use definitions::{definition, definitions};
+pub use reply::{Expansion, expand};
+pub use request::{ExpandError, ExpandRequest};
 
 use serde_json::{Value, json};
 
+use self::listing::{counted, lines_with_names};
 use super::{Arm, Assignment, Delivery, Detail, Naming};
 use crate::catalog::{Catalog, Tool};
 use crate::name::CategoryName;
@@ -55,51 +61,57 @@ pub(super) fn expand_tools(catalog: &Catalog, categories: &[Deferred], arm: Arm,
     if categories.is_empty() {
         return None;
     }
-    let mut description = match arm.delivery() {
-        Delivery::InPlace => {
-            "Show the full parameters of one category of tools, from the next turn on. Call it before \
-             a tool whose parameters are not shown. Categories:"
-                .to_owned()
+    let purpose = match (arm.delivery(), arm.extended()) {
+        (Delivery::InPlace, _) => "Show the full parameters of one category of tools, from the next turn on. Call it \
+             before a tool whose parameters are not shown."
+            .to_owned(),
+        (Delivery::Bridge, detail) => {
+            let folded = categories.iter().flat_map(|own| own.tools.iter().copied());
+            let get = if detail == Detail::Search { "Search and get" } else { "Get" };
+            let bridges = joined_names(&bridges(catalog, folded, naming), naming);
+            format!("{get} the parameters of tools that are not listed here, then run them with {bridges}.")
         }
-        Delivery::Bridge => format!(
-            "Get the parameters of tools that are not listed here, then run them with {}. Categories:",
-            joined_names(
-                &bridges(catalog, categories.iter().flat_map(|own| own.tools.iter().copied()), naming),
-                naming
-            )
-        ),
-        Delivery::Native | Delivery::Append => {
-            "Load tools that are not loaded yet, before calling them. Categories:".to_owned()
+        (Delivery::Append, Detail::Search) => {
+            "Search and load tools that are not loaded yet, before calling them.".to_owned()
         }
-        Delivery::None | Delivery::InResult => match arm.extended() {
-            Detail::Signature => {
-                "Get the full documentation of tools, when names and types are not enough. Categories:".to_owned()
-            }
-            _ => "Get full parameters of tools shown in brief before calling them. Categories:".to_owned(),
-        },
+        (Delivery::Native | Delivery::Append, _) => {
+            "Load tools that are not loaded yet, before calling them.".to_owned()
+        }
+        (Delivery::None | Delivery::InResult, Detail::Signature) => {
+            "Get the full documentation of tools, when names and types are not enough.".to_owned()
+        }
+        (Delivery::None | Delivery::InResult, _) => {
+            "Get full parameters of tools shown in brief before calling them.".to_owned()
+        }
     };
     let names: Vec<&str> = categories.iter().map(|entry| naming.category(entry.category.as_str())).collect();
-    for (entry, name) in categories.iter().zip(&names) {
-        description.push_str(&format!("\n- {name} ({})", entry.tools.len()));
+    let list = match arm.extended() {
+        Detail::Index => lines_with_names(catalog, categories, naming),
+        Detail::Search => counted(catalog, categories, naming),
+        _ => described_lines(categories, &names),
+    };
+    Tool::new(naming.expand_tools(), &format!("{purpose} {list}"), expand_parameters(arm, &names)).ok()
+}
+
+/// The categories, a line each, with their descriptions.
+fn described_lines(categories: &[Deferred], names: &[&str]) -> String {
+    let mut text = "Categories:".to_owned();
+    for (entry, name) in categories.iter().zip(names) {
+        text.push_str(&format!("\n- {name} ({})", entry.tools.len()));
         if !entry.description.is_empty() {
-            description.push_str(": ");
-            description.push_str(&entry.description);
-        }
-        if arm.extended() == Detail::Index {
-            let shown = |at: &usize| Some(naming.tool(*at, catalog.at(*at)?.name().as_str()));
-            let tools: Vec<&str> = entry.tools.iter().filter_map(shown).collect();
-            description.push_str(": ");
-            description.push_str(&tools.join(", "));
+            text.push_str(": ");
+            text.push_str(&entry.description);
         }
     }
-    Tool::new(naming.expand_tools(), &description, expand_parameters(arm, &names)).ok()
+    text
 }
 
 /// What the model reads about `query`.
 const QUERY_HINT: &str = "one step, verb and object (`write file`); one query per step";
 
 /// Arm `seed` declares the original design's single `category`; the others accept a query, several
-/// categories and single tools.
+/// categories and single tools. If the tools are not in the array, the categories are only in the
+/// description.
 fn expand_parameters(arm: Arm, names: &[&str]) -> Value {
     if arm == Arm::Seed {
         return json!({
@@ -108,11 +120,15 @@ fn expand_parameters(arm: Arm, names: &[&str]) -> Value {
             "required": ["category"]
         });
     }
+    let mut category = json!({"type": "string"});
+    if arm.extended().is_in_array() {
+        category = json!({"type": "string", "enum": names});
+    }
     json!({
         "type": "object",
         "properties": {
             "query": {"type": "string", "description": QUERY_HINT},
-            "categories": {"type": "array", "items": {"type": "string", "enum": names}},
+            "categories": {"type": "array", "items": category},
             "tools": {"type": "array", "items": {"type": "string"}}
         },
         "additionalProperties": false

@@ -10,13 +10,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Category, Pattern, Tier, ToolProfile};
 use crate::diagnostic::{Diagnostic, Loaded, Place};
-use crate::name::{CategoryName, ToolName, nearest};
+use crate::name::{CategoryName, NameError, ToolName, nearest};
 
 /// The maximum size of a profile file, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1024 * 1024;
 
 /// The maximum number of globs in a profile; each is matched against every tool.
 const MAX_GLOBS: usize = 2_000;
+
+/// The maximum number of search words of a tool or a category.
+const MAX_WORDS: usize = 100;
 
 /// The maximum number of errors reported individually.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -43,6 +46,9 @@ pub(super) struct ProfileFile {
     /// One-liners by tool name, used instead of the first sentence of the description.
     #[serde(default)]
     summary: IndexMap<String, String>,
+    /// Words by tool name that a query of `expand_tools` finds the tool by, in addition to its own.
+    #[serde(default)]
+    words: IndexMap<String, Vec<String>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,6 +68,9 @@ struct CategoryFile {
     /// every token counts.
     #[serde(default)]
     description: String,
+    /// Words that a query of `expand_tools` finds these tools by, in addition to their own.
+    #[serde(default)]
+    words: Vec<String>,
     /// Names or globs of the tools. An exact name beats a glob of another category.
     tools: Vec<String>,
 }
@@ -92,6 +101,7 @@ pub(super) fn parse_profile(text: &str, file: &str) -> Loaded<ToolProfile> {
         unlisted: Tier::Extended,
         categories: IndexMap::new(),
         summaries: IndexMap::new(),
+        words: IndexMap::new(),
         place: Place::file(file),
     };
     let mut reader = Reader { text, file, diagnostics: Vec::new(), globs: 0 };
@@ -170,10 +180,15 @@ impl Reader<'_> {
                     self.summary(profile, entry);
                 }
             }
+            ("words", DeValue::Table(table)) => {
+                for entry in table {
+                    self.tool_words(profile, entry);
+                }
+            }
             (key @ ("name" | "unlisted"), other) => self.wrong_type(key, value.span(), other, "a string"),
-            (key @ ("category" | "summary"), other) => self.wrong_type(key, value.span(), other, "a table"),
+            (key @ ("category" | "summary" | "words"), other) => self.wrong_type(key, value.span(), other, "a table"),
             (other, _) => {
-                let known = ["name", "core", "unlisted", "category", "summary"];
+                let known = ["name", "core", "unlisted", "category", "summary", "words"];
                 self.unknown_key(other, key.span(), &known, "in a profile");
             }
         }
@@ -190,7 +205,7 @@ impl Reader<'_> {
         let DeValue::Table(table) = value.get_ref() else {
             return self.wrong_type(&format!("category.{name}"), value.span(), value.get_ref(), "a table");
         };
-        let mut category = Category { description: String::new(), tools: Vec::new() };
+        let mut category = Category { description: String::new(), words: Vec::new(), tools: Vec::new() };
         let mut has_tools = false;
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
@@ -198,11 +213,14 @@ impl Reader<'_> {
                     category.description = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 }
                 ("description", other) => self.wrong_type("description", value.span(), other, "a string"),
+                ("words", _) => category.words = self.words("words", value),
                 ("tools", _) => {
                     has_tools = true;
                     category.tools = self.patterns("tools", value);
                 }
-                (other, _) => self.unknown_key(other, key.span(), &["description", "tools"], "in a category"),
+                (other, _) => {
+                    self.unknown_key(other, key.span(), &["description", "words", "tools"], "in a category");
+                }
             }
         }
         if !has_tools {
@@ -230,11 +248,48 @@ impl Reader<'_> {
                 }
             }
             (Ok(name), other) => self.wrong_type(&format!("summary.{name}"), value.span(), other, "a string"),
-            (Err(why), _) => {
-                let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
-                self.push_error("bad-name", key.span().start, message, "fix the name");
+            (Err(why), _) => self.bad_tool_name(key, &why),
+        }
+    }
+
+    fn tool_words(&mut self, profile: &mut ToolProfile, (key, value): Entry<'_, '_>) {
+        let place = self.place_at(key.span().start);
+        match ToolName::new(key.get_ref()) {
+            Ok(name) => {
+                let words = self.words(&format!("words.{name}"), value);
+                profile.words.insert(name, (words, place));
+            }
+            Err(why) => self.bad_tool_name(key, &why),
+        }
+    }
+
+    fn bad_tool_name(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, why: &NameError) {
+        let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
+        self.push_error("bad-name", key.span().start, message, "fix the name");
+    }
+
+    /// Reads a list of search words.
+    fn words(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Vec<String> {
+        let DeValue::Array(list) = value.get_ref() else {
+            self.wrong_type(key, value.span(), value.get_ref(), "a list of words");
+            return Vec::new();
+        };
+        if list.len() > MAX_WORDS {
+            let message = format!("`{key}` has more than {MAX_WORDS} words: the rest is not read");
+            self.push_error("too-many", value.span().start, message, "keep the words that users search for");
+        }
+        let mut words: Vec<String> = Vec::new();
+        for item in list.iter().take(MAX_WORDS) {
+            match item.get_ref() {
+                DeValue::String(text) if text.trim().is_empty() => {
+                    let message = format!("`{key}` has an empty word");
+                    self.push_error("bad-value", item.span().start, message, "write a word, or take it out");
+                }
+                DeValue::String(text) => words.push(text.split_whitespace().collect::<Vec<_>>().join(" ")),
+                other => self.wrong_type(key, item.span(), other, "a list of strings"),
             }
         }
+        words
     }
 
     fn patterns(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Vec<Pattern> {

@@ -54,15 +54,15 @@ impl FoldedForm {
         Self { detail: Detail::Full, deferred: false, description: None, schema: None }
     }
 
-    /// The form of a tool that is only named.
-    pub(super) fn index() -> Self {
-        Self { detail: Detail::Index, deferred: true, description: None, schema: None }
+    /// The form of a tool that is not in the array, at a detail that has none.
+    pub(super) fn absent(detail: Detail) -> Self {
+        Self { detail, deferred: true, description: None, schema: None }
     }
 
     /// Whether the tool is not in the prompt. `native`: the provider keeps deferred tools out of
     /// it.
     pub(super) fn is_absent(&self, native: bool) -> bool {
-        self.detail == Detail::Index || native && self.deferred
+        !self.detail.is_in_array() || native && self.deferred
     }
 
     /// The number of prompt bytes that the form saves.
@@ -102,8 +102,10 @@ fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
     match wanted {
         Detail::Full => (Detail::Full, None),
         // A tool without parameters already has an exact schema; an open stub would contradict it.
-        Detail::Summary | Detail::Index if !tool.takes_no_parameters() => (wanted, Some(Cow::Borrowed(OPEN))),
-        Detail::Signature | Detail::Summary | Detail::Index => (wanted, signature()),
+        Detail::Summary | Detail::Index | Detail::Search if !tool.takes_no_parameters() => {
+            (wanted, Some(Cow::Borrowed(OPEN)))
+        }
+        Detail::Signature | Detail::Summary | Detail::Index | Detail::Search => (wanted, signature()),
         Detail::Outline | Detail::Required => {
             let whole = signature();
             let least = whole.as_deref().map_or(own.len(), str::len);
@@ -162,7 +164,7 @@ pub struct Folded<'t> {
 
 impl<'t> Folded<'t> {
     /// The tool at the wanted detail, or full if that saves nothing. `summary` replaces the first
-    /// sentence. [`Detail::Index`] has no form in the array; here it equals a summary.
+    /// sentence. A detail that [is not in the array](Detail::is_in_array) equals a summary here.
     #[must_use]
     pub fn new(tool: &'t Tool, wanted: Detail, summary: Option<&'t str>) -> Self {
         let full = Self::full(tool);

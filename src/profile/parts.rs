@@ -91,6 +91,7 @@ impl ToolProfile {
             unlisted: Tier::Extended,
             categories: IndexMap::new(),
             summaries: IndexMap::new(),
+            words: IndexMap::new(),
             place: Place::default(),
         }
     }
@@ -100,7 +101,11 @@ impl ToolProfile {
         let Loaded { value: assignment, mut diagnostics } = source.assign(catalog);
         for (name, description) in assignment.categories() {
             let own = self.categories.entry(name.clone());
-            own.or_insert_with(|| Category { description: description.to_owned(), tools: Vec::new() });
+            own.or_insert_with(|| Category {
+                description: description.to_owned(),
+                words: Vec::new(),
+                tools: Vec::new(),
+            });
         }
         for (assigned, name) in assignment.iter().zip(names) {
             match assigned.tier {
@@ -122,6 +127,9 @@ impl ToolProfile {
             }
             if let Some(summary) = &assigned.summary {
                 self.summaries.insert(name.clone(), (summary.clone(), Place::default()));
+            }
+            if !assigned.words.is_empty() {
+                self.words.insert(name.clone(), (assigned.words.clone(), Place::default()));
             }
         }
         self.categories.retain(|_, own| !own.tools.is_empty());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::expand::{Deferred, bridges, deferred, expand_tools};
 use super::fold::{FoldedForm, entry_bytes, hidden};
 use super::search::ToolSearch;
-use super::{Arm, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
+use super::{Arm, Assigned, Assignment, CatalogNames, Delivery, Detail, Folded, Naming, Tier};
 use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName};
 
@@ -34,6 +34,11 @@ impl Expanded {
     #[must_use]
     pub fn opens_tool(&self, tool: &str, category: &str) -> bool {
         self.tools.contains(tool) || self.categories.contains(category)
+    }
+
+    /// Whether a category is open.
+    pub(crate) fn opens_category(&self, name: &CategoryName) -> bool {
+        self.categories.contains(name)
     }
 
     /// The opened categories.
@@ -66,24 +71,13 @@ impl Presentation {
     /// less than the required meta-tools cost.
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
-        let form = |(tool, assigned): (&Tool, &super::Assigned)| {
-            let wanted = match assigned.tier {
-                Tier::Core if assigned.verbatim => Detail::Full,
-                Tier::Core => arm.core(),
-                Tier::Extended => arm.extended(),
-                Tier::Hidden => return None,
-            };
-            let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
-            Some(match wanted {
-                Detail::Index => FoldedForm::index(),
-                _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
-            })
-        };
-        let closed: Vec<Option<FoldedForm>> = catalog.iter().zip(assignment.iter()).map(form).collect();
-        let folded = |at: usize| closed.get(at).and_then(Option::as_ref).is_some_and(|form| form.deferred);
-        let deferred = deferred(assignment, folded);
-        let meta = meta_tools(catalog, &deferred, arm, &CatalogNames);
-        let presentation = Self { arm, closed, deferred, meta, search: Arc::default() };
+        let mut closed = Vec::with_capacity(catalog.len());
+        for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
+            closed.push(closed_form(tool, assigned, arm));
+        }
+        let mut presentation = Self { arm, closed, deferred: Vec::new(), meta: Vec::new(), search: Arc::default() };
+        presentation.deferred = deferred(assignment, |at| presentation.is_folded(at));
+        presentation.meta = presentation.meta_tools_as(catalog, &CatalogNames);
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -139,7 +133,13 @@ impl Presentation {
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
-        meta_tools(catalog, &self.deferred, self.arm, naming)
+        let expand_tools = expand_tools(catalog, &self.deferred, self.arm, naming);
+        let mut meta: Vec<Tool> = expand_tools.into_iter().collect();
+        if !meta.is_empty() && self.arm.delivery() == Delivery::Bridge {
+            let tools = self.deferred.iter().flat_map(|own| own.tools.iter().copied());
+            meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
+        }
+        meta
     }
 
     /// The categories with folded tools, each with their indices in the catalog.
@@ -159,6 +159,11 @@ impl Presentation {
             Some(Planned { index, detail, deferred: form.deferred && !open })
         });
         Plan { tools: planned.collect() }
+    }
+
+    /// Whether expanding a tool reveals more, while nothing is open.
+    pub(super) fn is_folded(&self, index: usize) -> bool {
+        self.closed.get(index).and_then(Option::as_ref).is_some_and(|form| form.deferred)
     }
 
     /// How a tool is sent while nothing is open; `None` if it is hidden.
@@ -182,7 +187,7 @@ impl Presentation {
 
     /// The tools of a plan's array as sent, in catalog order, meta-tools last.
     pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
-        let own = plan.iter().filter(|planned| planned.detail != Detail::Index).filter_map(move |planned| {
+        let own = plan.iter().filter(|planned| planned.detail.is_in_array()).filter_map(move |planned| {
             let form = self.closed.get(planned.index)?.as_ref()?;
             Some(form.planned(catalog.at(planned.index)?, planned))
         });
@@ -190,13 +195,19 @@ impl Presentation {
     }
 }
 
-fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn Naming) -> Vec<Tool> {
-    let mut meta: Vec<Tool> = expand_tools(catalog, deferred, arm, naming).into_iter().collect();
-    if !meta.is_empty() && arm.delivery() == Delivery::Bridge {
-        let tools = deferred.iter().flat_map(|own| own.tools.iter().copied());
-        meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
-    }
-    meta
+/// The form of a tool while it is closed; `None` if it is hidden.
+fn closed_form(tool: &Tool, assigned: &Assigned, arm: Arm) -> Option<FoldedForm> {
+    let wanted = match assigned.tier {
+        Tier::Core if assigned.verbatim => Detail::Full,
+        Tier::Core => arm.core(),
+        Tier::Extended => arm.extended(),
+        Tier::Hidden => return None,
+    };
+    let native = arm.delivery() == Delivery::Native && assigned.tier == Tier::Extended;
+    Some(match wanted {
+        Detail::Index | Detail::Search => FoldedForm::absent(wanted),
+        _ => Folded::new(tool, wanted, assigned.summary.as_deref()).keep(native),
+    })
 }
 
 /// One tool of a [`Plan`].
@@ -205,7 +216,7 @@ fn meta_tools(catalog: &Catalog, deferred: &[Deferred], arm: Arm, naming: &dyn N
 pub struct Planned {
     /// The tool's index in the catalog.
     pub index: usize,
-    /// How the tool is sent now. [`Detail::Index`] means that it is not in the array.
+    /// How the tool is sent now; may be a detail that [is not in the array](Detail::is_in_array).
     pub detail: Detail,
     /// Whether the model has not yet received the full schema. Under [`Delivery::Native`] such a
     /// tool is sent full, and the provider keeps it out of the prompt.
@@ -219,7 +230,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every visible tool, including those only named in `expand_tools`.
+    /// Every visible tool, including those outside the array.
     pub fn iter(&self) -> impl Iterator<Item = Planned> {
         self.tools.iter().copied()
     }

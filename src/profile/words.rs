@@ -64,13 +64,12 @@ static MORE_VERB_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| MORE_VE
 
 /// Whether a lower-case word is a verb, in its base form or third person.
 pub(super) fn is_verb(word: &str) -> bool {
-    let known = |word: &str| VERB_SET.contains(word) || MORE_VERB_SET.contains(word);
-    let stems = [
-        word.strip_suffix("ies").map(|stem| format!("{stem}y")),
-        word.strip_suffix("es").map(str::to_owned),
-        word.strip_suffix('s').map(str::to_owned),
-    ];
-    known(word) || stems.iter().flatten().any(|stem| known(stem))
+    if let Some(stem) = word.strip_suffix("ies")
+        && can_be_verb(&format!("{stem}y"))
+    {
+        return true;
+    }
+    [Some(word), word.strip_suffix("es"), word.strip_suffix('s')].into_iter().flatten().any(can_be_verb)
 }
 
 /// Whether a word of a name can be its verb.
@@ -92,8 +91,10 @@ pub(super) fn own_name(name: &str) -> &str {
 /// The server that a name marks, and the rest of the name.
 pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
     let bare = name.strip_prefix("mcp__").unwrap_or(name);
-    let cut = bare.find("__").filter(|cut| *cut > 0).map(|cut| (cut, 2));
-    let (cut, mark) = cut.or_else(|| bare.find([':', '/']).or_else(|| bare.find('.')).map(|cut| (cut, 1)))?;
+    let (cut, mark) = match bare.find("__") {
+        Some(cut) if cut > 0 => (cut, 2),
+        _ => (bare.find([':', '/']).or_else(|| bare.find('.'))?, 1),
+    };
     let (server, own) = (bare.get(..cut)?, bare.get(cut + mark..)?);
     (!server.is_empty() && !own.is_empty()).then_some((server, own))
 }
@@ -123,23 +124,27 @@ pub(super) fn lower_case_words(text: &str) -> Vec<String> {
 
 /// The words of a name, with the verb separated in scripts without spaces: `创建页面` becomes `创建 页面`.
 pub(super) fn name_words(name: &str) -> Vec<String> {
-    lower_case_words(name)
-        .into_iter()
-        .flat_map(|word| if word.is_ascii() { vec![word] } else { verb_apart(&word) })
-        .collect()
+    let mut words = Vec::new();
+    for word in lower_case_words(name) {
+        if word.is_ascii() { words.push(word) } else { words.extend(verb_apart(&word)) }
+    }
+    words
 }
 
 /// Splits a word before or after a verb of a script without spaces, using the longest known verb.
 fn verb_apart(word: &str) -> Vec<String> {
-    let unspaced = VERBS_ELSEWHERE.split_whitespace().filter(|verb| !verb.chars().any(char::is_lowercase));
-    let cut = |verb: &'static str| {
-        let (before, behind) = (word.strip_suffix(verb), word.strip_prefix(verb));
-        let noun = behind.or(before).map(|noun| noun.trim_matches(PARTICLES)).filter(|noun| !noun.is_empty())?;
-        let both = if behind.is_some() { [verb, noun] } else { [noun, verb] };
-        Some((verb.len(), both.map(str::to_owned)))
-    };
-    let best = unspaced.filter_map(cut).max_by_key(|(length, _)| *length);
-    best.map_or_else(|| vec![word.to_owned()], |(_, both)| both.to_vec())
+    let mut longest = "";
+    let mut parts = vec![word.to_owned()];
+    for verb in VERBS_ELSEWHERE.split_whitespace().filter(|verb| !verb.chars().any(char::is_lowercase)) {
+        let (before, after) = (word.strip_suffix(verb), word.strip_prefix(verb));
+        let noun = after.or(before).unwrap_or_default().trim_matches(PARTICLES);
+        if verb.len() >= longest.len() && !noun.is_empty() {
+            longest = verb;
+            let both = if after.is_some() { [verb, noun] } else { [noun, verb] };
+            parts = both.map(str::to_owned).to_vec();
+        }
+    }
+    parts
 }
 
 /// Words that end in `s` in the singular.

@@ -3,13 +3,14 @@
 //! `tiktoken-rs` contains them as base64 text, 5.3 MB of it. Every token of more than one byte is a
 //! pair of two tokens of lower rank, so here each is stored as the ranks of those two: 1.0 MB for
 //! the common vocabulary, and 0.7 MB in an archive. The other one is deflated to 0.3 MB. A test
-//! packs the crate's vocabularies and compares. Splitting and merging are those of `tiktoken-rs`.
+//! packs the crate's vocabularies and compares. Pattern and merging are those of `tiktoken-rs`.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use fancy_regex::Regex;
 use rustc_hash::FxHashMap;
-use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank};
+use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank, byte_pair_split};
 
 use super::Encoding;
 
@@ -23,16 +24,76 @@ const CL100K_BASE_BYTES: usize = 500_256;
 /// tiktoken-rs 0.12.1, which exports only the other pattern.
 const CL100K_BASE_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 
-/// The tokenizer of an encoding, loaded at the first use and cached. `None` if the vocabulary in
-/// the binary is damaged, which a test excludes.
-pub(super) fn tokenizer(encoding: Encoding) -> Option<&'static CoreBPE> {
-    static O200K: OnceLock<Option<CoreBPE>> = OnceLock::new();
-    static CL100K: OnceLock<Option<CoreBPE>> = OnceLock::new();
-    let (cell, pattern) = match encoding {
-        Encoding::O200kBase => (&O200K, O200K_BASE_PAT_STR),
-        Encoding::Cl100kBase => (&CL100K, CL100K_BASE_PATTERN),
+/// The longest piece that is merged with [`byte_pair_split`], in bytes: its time grows with the
+/// square of the length. Pieces of text and of JSON are shorter.
+const LONGEST_PIECE: usize = 256;
+
+/// A vocabulary of OpenAI. `CoreBPE` of `tiktoken-rs` copies the tokens twice and sorts them, which
+/// takes twice the time and three times the memory; only pieces that are long need it.
+pub(super) struct Vocabulary {
+    encoding: Encoding,
+    ranks: FxHashMap<Vec<u8>, Rank>,
+    pattern: Regex,
+    whole: OnceLock<Option<CoreBPE>>,
+}
+
+/// The vocabulary of an encoding, loaded at the first use and cached. `None` if the one in the
+/// binary is damaged, which a test excludes.
+pub(super) fn vocabulary(encoding: Encoding) -> Option<&'static Vocabulary> {
+    static O200K: OnceLock<Option<Vocabulary>> = OnceLock::new();
+    static CL100K: OnceLock<Option<Vocabulary>> = OnceLock::new();
+    let cell = match encoding {
+        Encoding::O200kBase => &O200K,
+        Encoding::Cl100kBase => &CL100K,
     };
-    cell.get_or_init(|| CoreBPE::new(unpack_tokens(&packed(encoding)?), FxHashMap::default(), pattern).ok()).as_ref()
+    cell.get_or_init(|| Vocabulary::load(encoding)).as_ref()
+}
+
+impl Vocabulary {
+    fn load(encoding: Encoding) -> Option<Self> {
+        let ranks = unpack_tokens(&packed(encoding)?);
+        let pattern = Regex::new(pattern_of(encoding)).ok()?;
+        Some(Self { encoding, ranks, pattern, whole: OnceLock::new() })
+    }
+
+    /// The number of tokens of a text.
+    pub(super) fn count(&self, text: &str) -> usize {
+        let mut tokens = 0;
+        let mut end = 0;
+        for found in self.pattern.find_iter(text) {
+            // A search that fails (its steps are limited) leaves the rest: a byte counts as a
+            // token.
+            let Ok(piece) = found else { return tokens + text.len() - end };
+            end = piece.end();
+            tokens += self.count_piece(piece.as_str());
+        }
+        tokens
+    }
+
+    fn count_piece(&self, piece: &str) -> usize {
+        if piece.len() < 2 || self.ranks.contains_key(piece.as_bytes()) {
+            return 1;
+        }
+        if piece.len() <= LONGEST_PIECE {
+            return byte_pair_split(piece.as_bytes(), &self.ranks).len();
+        }
+        match self.whole.get_or_init(|| whole(self.encoding)) {
+            Some(whole) => whole.encode_ordinary(piece).len(),
+            None => piece.len(),
+        }
+    }
+}
+
+/// The tokenizer of `tiktoken-rs`, which merges a long piece with a heap.
+fn whole(encoding: Encoding) -> Option<CoreBPE> {
+    CoreBPE::new(unpack_tokens(&packed(encoding)?), FxHashMap::default(), pattern_of(encoding)).ok()
+}
+
+fn pattern_of(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::O200kBase => O200K_BASE_PAT_STR,
+        Encoding::Cl100kBase => CL100K_BASE_PATTERN,
+    }
 }
 
 /// A packed vocabulary: the single-byte tokens in the order of their ranks, which are the first,
@@ -102,11 +163,17 @@ mod tests {
             }
         }
         let text = "Set fonts, fills: don't stop — 设置 1234567 \r\n\n  x\u{301}\t// “ok” ".repeat(20);
+        // Long pieces: letters, other letters, blanks before a letter, signs.
+        let long: String = [("abQ", 400), ("设", 300), (" ", 900), ("x", 1), ("=-/", 300), ("\n", 500)]
+            .map(|(part, times)| part.repeat(times))
+            .concat();
         for (encoding, own) in
             [(Encoding::O200kBase, tiktoken_rs::o200k_base()), (Encoding::Cl100kBase, tiktoken_rs::cl100k_base())]
         {
-            let ours = tokenizer(encoding).unwrap().encode_ordinary(&text);
-            assert_eq!(ours, own.unwrap().encode_ordinary(&text), "the pattern splits alike");
+            let (ours, own) = (vocabulary(encoding).unwrap(), own.unwrap());
+            for text in [&text, &long] {
+                assert_eq!(ours.count(text), own.encode_ordinary(text).len());
+            }
         }
     }
 }

@@ -9,11 +9,11 @@
 use serde_json::{Value, json};
 
 use super::api::{
-    Answered, Api, ApiFacts, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall,
-    WireError,
+    Answered, Api, ApiFacts, ArgumentsForm, At, Demands, ExpansionAnswer, OutTool, RenderInput, RenderOptions, Shape,
+    Step, WireCall, WireError,
 };
 use super::append::ToolChange;
-use super::calls::{arguments_of, called_name, id_under};
+use super::history::is_plain_id;
 use super::out::{BREAKPOINT, with_members};
 use super::render::write_head;
 use super::steps::{answer_step, called};
@@ -64,8 +64,7 @@ impl Api for Anthropic {
         let mut found = Vec::new();
         for block in blocks {
             if block.is("type", "tool_use") {
-                let (id, name) = (id_under(&block, "id")?, called_name(&block)?);
-                found.push(WireCall::new(id, name, arguments_of(block.get("input"))));
+                found.push(WireCall::read((&block, Some("id")), (&block, "input"))?);
             }
         }
         Ok(found)
@@ -86,6 +85,16 @@ impl Api for Anthropic {
             found.push(answer_step(id, ok, block.get("content")));
         }
         Ok(())
+    }
+
+    /// Source: Anthropic's error for other ids, "String should match pattern '^[a-zA-Z0-9_-]+$'";
+    /// Amazon Bedrock, `ToolUseBlock.toolUseId`: at most 64 characters.
+    fn takes_call_id(&self, id: &str) -> bool {
+        is_plain_id(id)
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::Object
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

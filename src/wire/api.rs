@@ -7,6 +7,7 @@ pub(super) use super::WireError;
 pub(super) use super::answers::{Answered, ExpansionAnswer};
 use super::assemble;
 pub(super) use super::calls::WireCall;
+pub(super) use super::history::{ArgumentsForm, CallIds};
 pub(super) use super::out::OutTool;
 pub(super) use super::reader::At;
 pub(super) use super::render::{RenderInput, RenderOptions, Rendered};
@@ -81,6 +82,21 @@ pub(super) trait Api: Sync {
 
     /// Adds the events in one message of a message array.
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError>;
+
+    /// How the ids of calls are written in a history.
+    fn call_ids(&self) -> CallIds {
+        CallIds::Required
+    }
+
+    /// Whether a history may contain a call with this id.
+    fn takes_call_id(&self, _id: &str) -> bool {
+        true
+    }
+
+    /// How the arguments of a call are written in a history.
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::Text
+    }
 
     /// A call as a model writes it.
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value;

@@ -6,8 +6,10 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Answered, Api, ApiFacts, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError};
-use super::calls::{arguments_of, called_name, id_under};
+use super::api::{
+    Answered, Api, ApiFacts, ArgumentsForm, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError,
+};
+use super::history::is_plain_id;
 use super::render::write_head;
 use super::steps::{answer_step, called};
 use crate::catalog::Format;
@@ -48,11 +50,7 @@ impl Api for BedrockConverse {
         for block in blocks {
             // A provider runs a tool whose block has a type: `server_tool_use`.
             if let Some(call) = block.get("toolUse").filter(|call| call.get("type").is_none()) {
-                found.push(WireCall::new(
-                    id_under(&call, "toolUseId")?,
-                    called_name(&call)?,
-                    arguments_of(call.get("input")),
-                ));
+                found.push(WireCall::read((&call, Some("toolUseId")), (&call, "input"))?);
             }
         }
         Ok(found)
@@ -69,6 +67,15 @@ impl Api for BedrockConverse {
             found.push(answer_step(id, !answer.is("status", "error"), answer.get("content")));
         }
         Ok(())
+    }
+
+    /// Source: `ToolUseId` of the service model.
+    fn takes_call_id(&self, id: &str) -> bool {
+        is_plain_id(id)
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::Object
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

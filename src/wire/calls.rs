@@ -16,11 +16,33 @@ pub(crate) struct WireCall {
     /// represents `expand_tools`.
     pub(crate) name: Option<String>,
     pub(crate) arguments: Arguments,
+    /// Where the call is in its message; `None` if it did not come in one.
+    pub(crate) place: Option<Box<CallPlace>>,
+}
+
+/// Where the parts of a call are in its message, as JSON Pointers without escapes.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CallPlace {
+    /// The object with the id.
+    pub(super) call: String,
+    /// The key of the id; `None` if this form of a call has none.
+    pub(super) id_key: Option<&'static str>,
+    /// The object with name and arguments.
+    pub(super) function: String,
+    pub(super) arguments_key: &'static str,
 }
 
 impl WireCall {
-    pub(super) fn new(id: Option<String>, name: String, arguments: Arguments) -> Self {
-        Self { id, request: None, name: Some(name), arguments }
+    /// Reads the call whose id is in `call`, and whose name and arguments are in `function`.
+    pub(super) fn read(
+        (call, id_key): (&At<'_>, Option<&'static str>),
+        (function, arguments_key): (&At<'_>, &'static str),
+    ) -> Result<Self, WireError> {
+        let id = id_key.map(|key| id_under(call, key)).transpose()?.flatten();
+        let (name, arguments) = (Some(called_name(function)?), arguments_of(function.get(arguments_key)));
+        let place =
+            CallPlace { call: call.path().to_owned(), id_key, function: function.path().to_owned(), arguments_key };
+        Ok(Self { id, request: None, name, arguments, place: Some(Box::new(place)) })
     }
 }
 
@@ -34,7 +56,7 @@ pub(super) fn id_under(at: &At<'_>, key: &str) -> Result<Option<String>, WireErr
     Ok(id.filter(|id| !id.is_empty()))
 }
 
-pub(super) fn called_name(at: &At<'_>) -> Result<String, WireError> {
+fn called_name(at: &At<'_>) -> Result<String, WireError> {
     Ok(at.need("name", "a string")?.text()?.to_owned())
 }
 

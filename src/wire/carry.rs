@@ -56,7 +56,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
 
 fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
     let mut lost: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for tool in tools.iter().filter(|tool| tool.tool().origin().is_some_and(|own| own != wire.format())) {
+    for tool in tools.iter().filter(|tool| tool.tool().format().is_some_and(|own| own != wire.format())) {
         for (key, _) in tool.tool().extra() {
             lost.entry(key).or_default().push(tool.name);
         }

@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use self::schema::{Change, Subset};
 use super::answers::NUMBERED;
 use super::api::{
-    Answered, Api, ApiFacts, At, Demands, OutTool, RenderInput, RenderOptions, Shape, Step, WireCall, WireError,
+    Answered, Api, ApiFacts, ArgumentsForm, At, CallIds, Demands, OutTool, RenderInput, RenderOptions, Shape, Step,
+    WireCall, WireError,
 };
-use super::calls::{arguments_of, called_name, id_under};
 use super::render::write_head;
 use super::steps::{StepResult, answer_step, called};
 use crate::catalog::Format;
@@ -139,8 +139,7 @@ impl Api for Gemini {
         let mut found = Vec::new();
         for part in parts {
             if let Some(call) = part.get("functionCall").or_else(|| part.get("function_call")) {
-                let (id, name) = (id_under(&call, "id")?, called_name(&call)?);
-                found.push(WireCall::new(id, name, arguments_of(call.get("args"))));
+                found.push(WireCall::read((&call, Some("id")), (&call, "args"))?);
             }
         }
         Ok(found)
@@ -162,6 +161,14 @@ impl Api for Gemini {
             }
         }
         Ok(())
+    }
+
+    fn call_ids(&self) -> CallIds {
+        CallIds::Optional
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::OptionalObject
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

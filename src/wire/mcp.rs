@@ -5,8 +5,11 @@
 
 use serde_json::{Value, json};
 
-use super::api::{Answered, Api, ApiFacts, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError};
-use super::calls::{arguments_of, called_name, request_id};
+use super::api::{
+    Answered, Api, ApiFacts, ArgumentsForm, At, CallIds, Demands, OutTool, RenderOptions, Shape, Step, WireCall,
+    WireError,
+};
+use super::calls::request_id;
 use super::render::write_head;
 use super::steps::{answer_step, called};
 use crate::catalog::{Format, write_string};
@@ -49,8 +52,8 @@ impl Api for Mcp {
         };
         let request = at.get("id");
         let id = request.as_ref().map(request_id).transpose()?;
-        let call = WireCall::new(id, called_name(&params)?, arguments_of(params.get("arguments")));
-        Ok(vec![WireCall { request: request.map(|id| id.value.clone()), ..call }])
+        let call = WireCall::read((&at, None), (&params, "arguments"))?;
+        Ok(vec![WireCall { id, request: request.map(|id| id.value.clone()), ..call }])
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -64,6 +67,14 @@ impl Api for Mcp {
             found.push(answer_step(Some(request_id(&id)?), ok, result.or(error)));
         }
         Ok(())
+    }
+
+    fn call_ids(&self) -> CallIds {
+        CallIds::Fixed
+    }
+
+    fn arguments_form(&self) -> ArgumentsForm {
+        ArgumentsForm::OptionalObject
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {

@@ -26,6 +26,15 @@ impl<'m> Message<'m> {
         Self { key: Some(key), ..self }
     }
 
+    /// The JSON text: as given, or of the value.
+    pub(super) fn text(&self) -> Option<Cow<'m, str>> {
+        match (self.text, &self.read) {
+            (Some(text), _) => Some(Cow::Borrowed(text)),
+            (None, Ok(value)) => Some(Cow::Owned(value.to_string())),
+            (None, Err(_)) => None,
+        }
+    }
+
     /// The key.
     pub(crate) fn key(&self) -> Option<&'m str> {
         self.key

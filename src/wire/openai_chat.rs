@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::answers::arguments_text;
 use super::api::{Answered, Api, ApiFacts, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError};
-use super::calls::{arguments_of, called_name, id_under};
 use super::render::write_head;
 use super::steps::{answer_step, called};
 use crate::catalog::Format;
@@ -42,16 +41,12 @@ impl Api for OpenAiChat {
                 // A `custom` tool has no schema, so toolfold never declared it.
                 if call.get("type").is_none() || call.is("type", "function") {
                     let function = call.need("function", "an object")?;
-                    found.push(WireCall::new(
-                        id_under(&call, "id")?,
-                        called_name(&function)?,
-                        arguments_of(function.get("arguments")),
-                    ));
+                    found.push(WireCall::read((&call, Some("id")), (&function, "arguments"))?);
                 }
             }
         } else if let Some(function) = at.get("function_call") {
             // The form before `tool_calls`, which some servers still send.
-            found.push(WireCall::new(None, called_name(&function)?, arguments_of(function.get("arguments"))));
+            found.push(WireCall::read((&at, None), (&function, "arguments"))?);
         }
         Ok(found)
     }

@@ -12,7 +12,7 @@ use super::api::{
     WireCall, WireError,
 };
 use super::append::ToolChange;
-use super::calls::{arguments_of, called_name, id_under};
+use super::calls::{arguments_of, id_under};
 use super::out::{in_namespaces, with_members};
 use super::render::{MetaRole, comma, write_head};
 use super::steps::{answer_step, called};
@@ -56,14 +56,11 @@ impl Api for OpenAiResponses {
         let mut found = Vec::new();
         for item in items {
             if item.is("type", "function_call") {
-                found.push(WireCall::new(
-                    id_under(&item, "call_id")?,
-                    called_name(&item)?,
-                    arguments_of(item.get("arguments")),
-                ));
+                found.push(WireCall::read((&item, Some("call_id")), (&item, "arguments"))?);
             } else if item.is("type", "tool_search_call") && !item.is("execution", "server") {
                 let arguments = arguments_of(item.get("arguments"));
-                found.push(WireCall { id: id_under(&item, "call_id")?, request: None, name: None, arguments });
+                let id = id_under(&item, "call_id")?;
+                found.push(WireCall { id, request: None, name: None, arguments, place: None });
             }
         }
         Ok(found)
@@ -84,6 +81,11 @@ impl Api for OpenAiResponses {
             found.extend(responses_changes(message)?.into_iter().map(Step::Changed));
         }
         Ok(())
+    }
+
+    /// Source: OpenAI's API reference, `FunctionCallOutput.call_id`: at most 64 characters.
+    fn takes_call_id(&self, id: &str) -> bool {
+        id.chars().count() <= 64
     }
 
     fn call_item(&self, id: &str, name: &str, arguments: &Value) -> Value {
@@ -161,7 +163,8 @@ fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec
 }
 
 fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
-    let native = input.presentation.arm().delivery() == Delivery::Native;
+    // Where nothing is deferred, a tool that came with `defer_loading` keeps its position.
+    let native = input.presentation.arm().delivery() == Delivery::Native && !input.presentation.deferred().is_empty();
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let (mut in_place, mut moved): (Vec<&OutTool<'_>>, Vec<&OutTool<'_>>) = (Vec::new(), Vec::new());

@@ -79,7 +79,7 @@ impl<'s> OutTool<'s> {
 
     /// The value of a key without a field, if the tool came with it in that format.
     pub(super) fn own_key(&self, format: Format, name: &str) -> Option<&'s str> {
-        if self.tool().origin() != Some(format) {
+        if self.tool().format() != Some(format) {
             return None;
         }
         for key in self.tool().keys() {
@@ -120,7 +120,7 @@ impl<'s> OutTool<'s> {
     /// Writes the keys without a field that the tool came with in that format. `outer`: those
     /// beside `function` (Chat Completions).
     pub(super) fn write_keys(&self, out: &mut String, format: Format, outer: bool) {
-        if self.tool().origin() != Some(format) {
+        if self.tool().format() != Some(format) {
             return;
         }
         for key in self.tool().keys() {

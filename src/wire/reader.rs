@@ -22,6 +22,11 @@ impl<'v> At<'v> {
         Self { wire, value, text, path: String::new() }
     }
 
+    /// Its JSON Pointer in the whole, without escapes.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The member of that name, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<Self> {
         let value = self.value.get(key).filter(|value| !value.is_null())?;
@@ -72,7 +77,7 @@ impl<'v> At<'v> {
 }
 
 /// The part of a JSON text at a JSON Pointer without escapes: known keys and indices.
-fn raw<'t>(text: &'t str, path: &str) -> Option<&'t RawValue> {
+pub(super) fn raw<'t>(text: &'t str, path: &str) -> Option<&'t RawValue> {
     let mut part: &'t RawValue = serde_json::from_str(text).ok()?;
     for step in path.split('/').skip(1) {
         part = if part.get().starts_with('[') {

@@ -51,6 +51,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("anstream", &[]),
     ("anstyle", &[]),
     ("rusqlite", &["store"]),
+    ("fancy_regex", &["tokens"]),
     ("tiktoken_rs", &["tokens"]),
     // Modules name the layers as `crate::skill` and `crate::policy`, which the table judges.
     ("toolfold_policy", &["lib"]),

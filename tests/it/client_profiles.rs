@@ -1,10 +1,12 @@
 //! Layer 1: which tools of an array are the agent's own, and whether it defers the others already.
 
 use serde_json::{Value, json};
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Format, Origin};
+use toolfold::engine::Engine;
 use toolfold::profile::{
     Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, already_defers, own_tools,
 };
+use toolfold::wire::Wire;
 
 use crate::corpus;
 
@@ -88,8 +90,89 @@ fn an_array_that_defers_is_recognised() {
     assert_eq!(defers(&marked.replace("true", "false")), None);
     let search = r#"[{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"},{"name":"b","input_schema":{"type":"object"}}]"#;
     assert_eq!(defers(search).unwrap().by, "tool_search_tool_bm25_20251119");
+    let bridged = catalog("think tool_search tool_call mcp__x__y");
+    assert_eq!(already_defers(&bridged).unwrap().by, "tool_search");
+    assert_eq!(already_defers(&catalog("think tool_search mcp__x__y")), None, "any server may have such a tool");
     let responses = r#"[{"type":"tool_search","execution":"client"},{"type":"function","name":"b","parameters":{"type":"object"}}]"#;
     assert_eq!(defers(responses).unwrap().by, "tool_search");
+}
+
+/// The names that other agents sent when they were recorded or read, each with an MCP server.
+#[test]
+fn arrays_of_further_clients_are_recognised() {
+    let shop = |mark: &str| ["get_cart", "add_item", "list_orders"].map(|tool| format!("{mark}{tool}")).join(" ");
+    for (name, own, servers) in [
+        ("cline", "read_files search_codebase run_commands fetch_web_content apply_patch ask_question", shop("shop__")),
+        ("cursor", "codebase_search run_terminal_cmd grep read_lints edit_notebook read_file", shop("mcp_shop_")),
+        ("cursor", "Shell Glob Grep Read StrReplace ReadLints SemanticSearch CallMcpTool", String::new()),
+        ("vscode", "apply_patch semantic_search grep_search run_in_terminal get_errors read_file", shop("mcp_shop_")),
+        ("qwen-code", "agent edit get_goal grep_search list_agents run_shell_command todo_write", shop("mcp__shop__")),
+    ] {
+        let names = format!("{own} {servers}");
+        assert_eq!(ClientProfile::detect(&catalog(&names)).map(ClientProfile::name), Some(name));
+        check(&names, own);
+    }
+}
+
+/// The array of Qwen Code 0.24.4 with its search: no arm folds a tool of it, and it says why.
+#[test]
+fn an_array_that_defers_is_unchanged_in_every_arm() {
+    let names = "agent edit get_goal glob grep_search list_agents notebook_edit read_file run_shell_command skill \
+        tool_call tool_search update_goal write_file";
+    for names in [names.to_owned(), format!("tool_search tool_call {SERVERS}")] {
+        let catalog = catalog(&names);
+        for arm in Arm::EVERYWHERE {
+            let engine = Engine::builder(catalog.clone()).arm(arm).build().unwrap();
+            let mut conversation = engine.conversation(Wire::Anthropic).start().unwrap();
+            let sent: Value = serde_json::from_str(conversation.tools().json()).unwrap();
+            let given: Value = serde_json::from_str(&catalog.to_json(Format::Anthropic)).unwrap();
+            assert_eq!(sent, given, "{arm}");
+        }
+        let notes = Engine::builder(catalog).arm(Arm::Stable).build().unwrap();
+        let note = notes.diagnostics().iter().find(|note| note.code == "already-defers");
+        assert!(note.is_some_and(|note| note.message.contains("tool_search")), "{:?}", notes.diagnostics());
+    }
+}
+
+/// One tool named like an MCP client's tool makes no agent of a server's list.
+#[test]
+fn a_tool_with_a_mark_does_not_make_the_others_own() {
+    check(&format!("mcp_status {SERVERS}"), "");
+    check(
+        &format!(
+            "mcp_server_status mcp_server_list kunde_anlegen rechnung_senden lager_zaehlen preis_setzen \
+        artikel_suchen artikel_loeschen"
+        ),
+        "",
+    );
+}
+
+/// Where the origin of a tool is known, its name decides nothing.
+#[test]
+fn a_tool_of_a_server_is_never_the_agents_own() {
+    let names = "Bash Read Edit Grep ToolSearch mcp__x__y run_query";
+    let origin = |server: &str, tool: &str| Origin::Server { server: server.into(), tool: tool.into() };
+    let origins = names.split(' ').map(|name| (name.to_owned(), origin("shell", name))).collect();
+    let served = catalog(names).with_origins(&origins);
+    assert!(!own_tools(&served).contains(&true));
+    assert_eq!(already_defers(&served), None);
+    let mixed = catalog(names).with_origins(&[("run_query".to_owned(), Origin::Host)].into());
+    assert_eq!(own_tools(&mixed), [true, true, true, true, true, false, true]);
+}
+
+/// A list is derived server by server, whatever its tools are called.
+#[test]
+fn servers_are_derived_by_origin() {
+    let names = "get_cart add_item list_orders send_mail read_mail list_folders mcp_status";
+    let server = |at: usize| if at < 3 { "shop" } else { "mail" };
+    let origins = names
+        .split(' ')
+        .enumerate()
+        .map(|(at, name)| (name.to_owned(), Origin::Server { server: server(at).into(), tool: name.into() }));
+    let catalog = catalog(names).with_origins(&origins.collect());
+    let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
+    let categories: Vec<String> = assignment.iter().map(|own| own.category.to_string()).collect();
+    assert_eq!(categories, ["shop", "shop", "shop", "mail", "mail", "mail", "mail"]);
 }
 
 /// The arrays of real agents: each is recognised, its own tools are core, and no MCP tool is.

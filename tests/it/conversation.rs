@@ -7,7 +7,7 @@ use toolfold::catalog::Catalog;
 use toolfold::conversation::{Conversation, Outcome, StartError, TurnError};
 use toolfold::engine::{Engine, Experiment, PolicyLayer};
 use toolfold::policy::{Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope};
-use toolfold::profile::{Arm, ToolProfile};
+use toolfold::profile::{Arm, Delivery, ToolProfile};
 use toolfold::wire::{Capabilities, Wire};
 
 use crate::talk::{Call, Dispatch, Talk};
@@ -152,18 +152,18 @@ fn tools_with_colliding_names_are_reachable_on_every_wire() {
             let opened = talk.fork().dispatch(&Call::fresh("expand_tools", json!({"categories": ["files.write"]})));
             let said = opened.content().unwrap_or_default().into_owned();
             for (target, own) in [("files.write", 0), ("files_write", 1), ("files.wríte", 2)] {
-                // With arms `index` and `append`, the names are in the answer of `expand_tools`.
+                // With arms `index`, `search` and `append`, the answer of `expand_tools` has the names.
                 let definitions = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
                 let listed: Vec<String> =
                     definitions.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
                 let loaded = said.strip_prefix("Loaded, call it directly: ").map(|names| names.split(", "));
                 let listed: Vec<String> =
                     listed.into_iter().chain(loaded.into_iter().flatten().map(str::to_owned)).collect();
-                let in_array = names.get(own).filter(|_| !matches!(arm, Arm::Index | Arm::Append));
+                let in_array = names.get(own).filter(|_| arm.extended().is_in_array());
                 let shown = in_array.or(listed.get(own)).unwrap();
                 let plain = Call::fresh(shown, json!({"a": "x"}));
                 let wrapped = Call::fresh("call_tool", json!({"name": shown, "arguments": {"a": "x"}}));
-                let call = if arm == Arm::Index { wrapped } else { plain };
+                let call = if arm.delivery() == Delivery::Bridge { wrapped } else { plain };
                 match talk.dispatch(&call) {
                     Outcome::Forward(forward) => assert_eq!(forward.target.as_str(), target, "{wire} {arm}: `{shown}`"),
                     other => panic!("{wire} {arm}: `{shown}`: {other:?}"),

@@ -7,6 +7,7 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;
 
 use crate::corpus;
+use crate::listed::written_out;
 use crate::talk::Talk;
 
 fn mcp_catalogues() -> Vec<(String, Catalog)> {
@@ -35,7 +36,9 @@ fn corpus_mcp_goes_through_every_arm() {
             let array = engine.talk_on(Wire::OpenAiChat).tools();
             let sent: Vec<Value> = array.to().unwrap_or_else(|why| panic!("{name} {arm}: {why}"));
             let said = sent.iter().map(Value::to_string).collect::<String>();
-            for tool in &names {
+            let said = written_out(&said);
+            // Arm `search` names only the categories.
+            for tool in names.iter().filter(|_| arm != Arm::Search) {
                 assert!(said.contains(tool), "{name} {arm}: {tool} is named in what the model sees");
             }
         }

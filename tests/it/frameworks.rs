@@ -69,7 +69,7 @@ fn cohere() {
     let parameters = json!({"type": "object", "properties": {"city": {"type": "string"},
         "days": {"type": "integer", "description": "How many."}}, "required": ["city"]});
     assert_eq!(loaded.value.get("weather").unwrap().parameters(), &parameters);
-    assert_eq!(loaded.value.get("weather").unwrap().origin(), Some(Format::Mcp));
+    assert_eq!(loaded.value.get("weather").unwrap().format(), Some(Format::Mcp));
 }
 
 #[test]

@@ -89,6 +89,26 @@ fn a_wrapped_call_is_shown_as_its_target() {
     assert_eq!(confirm.shown.target, "delete_file");
 }
 
+/// The policy's tier counts, whatever the tool's author states.
+#[test]
+fn a_tool_of_the_tier_read_only_runs_with_a_line_before_its_result() {
+    let words = "Words enough that folding it saves something, and more than something. ".repeat(9);
+    let properties =
+        json!({"path": {"type": "string", "description": words}, "mode": {"type": "string", "description": words}});
+    let tools = json!([{"name": "look", "description": words,
+        "inputSchema": {"type": "object", "required": ["path"], "properties": properties}}]);
+    let engine = |tier: &str| {
+        let (policy, _) = policy(&format!("[tool.look]\ntier = '{tier}'\n"), true);
+        let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
+        Engine::builder(catalog).arm(Arm::Stable).policy(policy).build().unwrap()
+    };
+    let look = Call::fresh("look", json!({"path": "a"}));
+    let Outcome::Forward(forward) = engine("read_only").talk().dispatch(&look) else { panic!("it runs") };
+    assert!(forward.notes.note.unwrap().contains("`mode`"));
+    let Outcome::Reply(reply) = engine("b").talk().dispatch(&look) else { panic!("shown first") };
+    assert_eq!(reply.answer.kind, ReplyKind::Shown);
+}
+
 /// The line precedes an immediate result; approval is not requested for a call that may still
 /// change.
 #[test]
@@ -104,7 +124,7 @@ fn a_read_only_tool_that_requires_approval_is_shown_first() {
     let look = |id| Call::new(id, "look", json!({"path": "a"}));
     let Outcome::Reply(reply) = session.dispatch(&look("1")) else { panic!("shown first") };
     assert!(
-        reply.answer.kind == ReplyKind::Shown && reply.answer.content.contains("`mode`"),
+        reply.answer.kind == ReplyKind::Shown && reply.answer.content.contains("\"mode\":{"),
         "{}",
         reply.answer.content
     );

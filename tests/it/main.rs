@@ -27,12 +27,14 @@ mod interference;
 mod layers;
 #[cfg(feature = "tiktoken")]
 mod ledger;
+mod listed;
 #[cfg(feature = "shell")]
 mod messages;
 mod orthogonality;
 #[cfg(feature = "shell")]
 mod policy;
 mod profile;
+mod repairs;
 mod search;
 mod sentences;
 mod skill;

@@ -100,6 +100,9 @@ fn the_same_call_in_two_messages_is_approved_twice_on_every_wire() {
             let (engine, approver, store) = engine();
             let (mut talk, mut log) = (start(&engine, wire), Vec::new());
             let message = message(wire, &[("pay:0", "pay", 7)]);
+            // These two refuse `:` in ids.
+            let is_plain = matches!(wire, Wire::Anthropic | Wire::BedrockConverse);
+            let label = if is_plain { "pay_0" } else { "pay:0" };
             for (round, wanted) in ["ap-1", "ap-2"].into_iter().enumerate() {
                 let asked = only(judge(&mut talk, &message));
                 assert_eq!(approval(&asked), wanted, "{wire}");
@@ -107,14 +110,14 @@ fn the_same_call_in_two_messages_is_approved_twice_on_every_wire() {
                 let Ok(Resumed::Run(run)) = talk.resume(&wanted.into()) else { panic!("{wire}: approved") };
                 assert_eq!(run.id, *asked.id());
                 let answer = talk.answer(&run.id, "paid").unwrap();
-                assert!(wire == Wire::Mcp || answer[0].to_string().contains("pay:0"), "{wire}: {answer:?}");
+                assert!(wire == Wire::Mcp || answer[0].to_string().contains(label), "{wire}: {answer:?}");
                 if restarts {
                     talk = restarted(&engine, &mut talk, &mut log);
                 }
                 assert_eq!(records(&store, Kind::Consumed).len(), round + 1, "{wire}");
             }
             let asked = records(&store, Kind::Asked);
-            assert_eq!(asked.iter().map(|entry| entry.call_id.as_str()).collect::<Vec<_>>(), ["pay:0", "pay:0"]);
+            assert_eq!(asked.iter().map(|entry| entry.call_id.as_str()).collect::<Vec<_>>(), [label, label]);
             assert_ne!(asked[0].detail["message"], asked[1].detail["message"], "records distinguish them");
         }
     }
@@ -149,7 +152,9 @@ fn two_calls_of_one_id_in_a_message_get_their_own_answers() {
         let answers = json!(turn.into_messages()).to_string();
         let at = |text: &str| answers.find(text).unwrap();
         assert!(at("first") < at("second") && at("second") < at("third"), "{wire}: {answers}");
-        assert_eq!(answers.matches(r#""x""#).count(), 3, "{wire}: each with the provider's id: {answers}");
+        for id in &ids {
+            assert_eq!(answers.matches(&format!("\"{id}\"")).count(), 1, "{wire}: {id}: {answers}");
+        }
     }
     // A host that wraps results itself and has no other ids: the calls end in their order.
     let (engine, _approver, _) = engine();

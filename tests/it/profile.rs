@@ -212,13 +212,12 @@ fn the_published_schema_is_current() {
         "write it anew: toolfold profile schema > profiles/profile.schema.json"
     );
     // The reader accepts exactly the keys that the schema names.
-    for (key, sample) in
-        [("name", "'x'"), ("core", "[]"), ("unlisted", "'core'"), ("category", "{}"), ("summary", "{}")]
-    {
+    let tables = ["category", "summary", "words"].map(|key| (key, "{}"));
+    for (key, sample) in [("name", "'x'"), ("core", "[]"), ("unlisted", "'core'")].into_iter().chain(tables) {
         assert!(published["properties"].get(key).is_some(), "{key}");
         assert_eq!(ToolProfile::parse(&format!("{key} = {sample}"), "p").diagnostics, vec![], "{key}");
     }
-    assert_eq!(published["properties"].as_object().unwrap().len(), 5);
+    assert_eq!(published["properties"].as_object().unwrap().len(), 6);
 }
 
 fn excel() -> Catalog {
@@ -334,7 +333,7 @@ fn declarations_of_the_meta_tools() {
     let catalog = excel();
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let assignment = profile.assign(&catalog).value;
-    for arm in [Arm::Seed, Arm::Stable, Arm::Index] {
+    for arm in [Arm::Seed, Arm::Stable, Arm::Index, Arm::Search] {
         let presentation = Presentation::new(&catalog, &assignment, arm);
         let meta: Vec<String> = presentation
             .meta_tools()
@@ -376,7 +375,7 @@ fn server_tools_have_separate_profiles() {
     // too.
     let own = parsed(
         "core = [\"read\"]\nunlisted = \"hidden\"\n[category.rows]\ndescription = \"of tables\"\ntools = [\"w*\", \"list\"]\n\
-         [summary]\nwrite = \"Writes rows.\"\n",
+         [summary]\nwrite = \"Writes rows.\"\n[words]\nwrite = [\"ink\"]\n",
     );
     let general = parsed("[category.rows]\ndescription = \"first\"\ntools = [\"*\"]\n");
     let own_names = [("db_read", "read"), ("write", "write"), ("drop", "drop"), ("db_list", "list")];
@@ -399,7 +398,8 @@ fn server_tools_have_separate_profiles() {
         ("db_list", Tier::Extended, "rows"),
     ];
     assert_eq!(found, expected);
-    assert_eq!(assigned.value.at(1).unwrap().summary.as_deref(), Some("Writes rows."));
+    let write = assigned.value.at(1).unwrap();
+    assert_eq!((write.summary.as_deref(), &*write.words), (Some("Writes rows."), &["ink".to_owned()][..]));
     let categories: Vec<_> = assigned.value.categories().map(|(name, text)| (name.as_str(), text)).collect();
     assert_eq!(categories[0], ("rows", "first"));
     assert_eq!(categories.len(), 2, "rows and core: {categories:?}");

@@ -1,11 +1,12 @@
 //! The ranking of tools over real lists: the share of the needed tools that are found.
 
 mod answers;
+mod names;
 
 use serde_json::Value;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::name::ToolName;
-use toolfold::profile::tool_index;
+use toolfold::profile::{ToolProfile, tool_index};
 use toolfold::search::Index;
 
 use crate::{corpus, project};
@@ -20,9 +21,13 @@ impl Searched {
     /// `None` without the corpora.
     fn corpus(file: &str) -> Option<Self> {
         let text = std::fs::read_to_string(corpus(&format!("retrieval/{file}"))?).unwrap();
-        let catalog = Catalog::import(&text, file, Some(Format::Mcp)).into_result().unwrap();
-        let index = tool_index(&catalog);
-        Some(Self { catalog, index })
+        Some(Self::of(Catalog::import(&text, file, Some(Format::Mcp)).into_result().unwrap()))
+    }
+
+    fn of(catalog: Catalog) -> Self {
+        let assignment = ToolProfile::parse("", "profile.toml").value.assign(&catalog).value;
+        let index = tool_index(&catalog, &assignment);
+        Self { catalog, index }
     }
 
     /// The names of what a query finds, best first.
@@ -110,7 +115,11 @@ fn corpus_rankings_are_those_of_the_reference_program() {
             let row: Value = serde_json::from_str(line).unwrap();
             let Some(query) = queries.iter().find(|query| query["id"] == row["id"]) else { continue };
             let first: Vec<&str> = row["first"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-            let found = searched.found(query["query"].as_str().unwrap(), 10);
+            // The reference program does not read the branches of parameters, which here changes
+            // the tenth result of one query.
+            let compared = if row["id"] == "model-072" { 9 } else { 10 };
+            let first = &first[..compared];
+            let found = searched.found(query["query"].as_str().unwrap(), compared);
             all += 1;
             same += usize::from(found == first);
             if found != first {
@@ -120,6 +129,20 @@ fn corpus_rankings_are_those_of_the_reference_program() {
     }
     println!("{same}/{all} exact");
     assert_eq!(same, all);
+}
+
+/// The first tool for sending an email, in each list with tools for mail.
+#[test]
+fn corpus_mail_is_found_first() {
+    let lists =
+        [("gmail", "send_email"), ("azure", "communication_email_send"), ("google_workspace_npm", "sendGmailDraft")];
+    for (list, name) in lists {
+        let Some(file) = corpus(&format!("mcp/{list}.json")) else { return };
+        let text = std::fs::read_to_string(file).unwrap();
+        let catalog = Catalog::import(&text, list, Some(Format::Mcp)).into_result().unwrap();
+        assert_eq!(Searched::of(catalog).found("send an email", 1), [name], "{list}");
+    }
+    println!("{0}/{0} lists", lists.len());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use toolfold::conversation::{self, ApprovalId, CallId, PausedTurn, ToolResult};
 use crate::conversation::{Shared, with_conversation};
 use crate::error::{Kind, Trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
-use crate::typed::{Dicts, NoReturn, Tuple, Typed, dicts, tuple};
+use crate::typed::{Dicts, Message, NoReturn, Tuple, Typed, dicts, message, tuple};
 
 /// The calls of one assistant message, judged in order when it was created. ``Conversation.turn``
 /// creates one.
@@ -62,6 +62,18 @@ impl Turn {
     fn outcomes<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<Judged>>> {
         let all: Vec<_> = self.with_turn(py, |turn| Ok(turn.outcomes().cloned().collect()))?;
         tuple(py, all.into_iter().map(Judged::from))
+    }
+
+    /// The assistant message for the history, before ``messages()``: a dict or a list. It is the
+    /// given message unless the provider would refuse it in later requests: missing, repeated and
+    /// refused ids, arguments that are not a JSON object, and names outside the wire's alphabet are
+    /// replaced.
+    ///
+    /// :raises CallError: the turn has ended.
+    #[getter]
+    fn message<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Message>> {
+        let text = self.with_turn(py, |turn| Ok(turn.message().map(|own| own.get().to_owned()).unwrap_or_default()))?;
+        message(py, &text)
     }
 
     /// The calls to run that have no result yet: a tuple of Forward.

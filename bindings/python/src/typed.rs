@@ -96,6 +96,8 @@ hint! {
     Dict = DICT;
     /// An array of JSON objects.
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
+    /// An assistant message: an object, or a list of items.
+    Message = type_hint_union!(DICT, type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT));
     /// A JSON object, or its text.
     Json = type_hint_union!(STR, BYTES, MAPPING);
     /// The arguments of a call. Frameworks pass them as `object`; whatever JSON it is, the model
@@ -129,6 +131,11 @@ pub(crate) fn dict<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dict
 
 /// JSON text as a list of dicts. Integers keep every digit.
 pub(crate) fn dicts<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dicts>> {
+    loads(py, text).map(Typed::new)
+}
+
+/// JSON text as an assistant message. Integers keep every digit.
+pub(crate) fn message<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Message>> {
     loads(py, text).map(Typed::new)
 }
 
@@ -202,7 +209,7 @@ macro_rules! names {
 
 names! {
     /// The detail of a tool.
-    Detail: "full", "signature", "outline", "required", "summary", "index";
+    Detail: "full", "signature", "outline", "required", "summary", "index", "search";
     /// The kind of a reply.
     ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop";
     /// A policy's decision.

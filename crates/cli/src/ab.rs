@@ -45,7 +45,7 @@ pub(super) struct AbArgs {
     tasks: Option<String>,
 
     /// Arms, your own among them [default: full, seed, stable, signature, outline, lean, kept,
-    /// index, auto]
+    /// index, search, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 

@@ -86,8 +86,12 @@ pub(super) fn run_capture(args: &CaptureArgs) -> Outcome {
     let config = InputArgs::of_tools(args.source.clone()).with_config(args.config.clone()).config(&[])?;
     let (list, servers) = if Source::strongest_source(&config)?.is_served() {
         let served = source::listed_servers(&config)?;
-        let servers = served.iter().map(|own| (own.name.clone(), server(own))).collect();
-        (source::to_list(&served), servers)
+        let servers = served.iter().map(|own| (own.settings.name.clone(), server(own))).collect();
+        let list = match served.as_slice() {
+            [only] => source::list_of(&only.list.tools),
+            _ => source::to_list(&served).0,
+        };
+        (list, servers)
     } else {
         let (catalog, _) = configured_tools(&config)?;
         (format!("{{\"tools\":{}}}", catalog.to_json(Format::Mcp)), IndexMap::new())
@@ -154,7 +158,7 @@ fn one_line(tool: &str) -> String {
 fn server(own: &Served) -> Server {
     let hello: Value = serde_json::from_str(&own.list.hello).unwrap_or_default();
     let in_meta = hello.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"));
-    let (command, url) = match &own.target {
+    let (command, url) = match &own.settings.target {
         Target::Stdio { command, args, .. } => (Some(without_secrets(command, args)), None),
         Target::Http { url, .. } => (None, Some(url_without_secrets(url))),
     };

@@ -229,7 +229,8 @@ fn imported(source: &Text, format: Option<Format>, is_strict: bool) -> Result<(C
     if text.len() > SLOW_BYTES {
         progress(&format!("reading {} MB of tools …", text.len() / 1_000_000));
     }
-    let loaded = Catalog::import(text, name, format);
+    let mut loaded = Catalog::import(text, name, format);
+    loaded.value = loaded.value.with_origins(&source.origins);
     if loaded.has_errors() && (is_strict || loaded.value.is_empty()) {
         return Err(Failure::bad(loaded.diagnostics));
     }

@@ -51,7 +51,7 @@ pub(super) struct ReportArgs {
     input: InputArgs,
 
     /// Arms to compare, your own among them [default: full, seed, stable, signature, outline, lean,
-    /// kept, index, auto]
+    /// kept, index, search, auto]
     #[arg(long, value_name = "ARM,…", value_delimiter = ',')]
     arms: Vec<String>,
 

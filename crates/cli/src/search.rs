@@ -99,7 +99,7 @@ struct SearchedTools {
 
 impl SearchedTools {
     fn new(engine: Engine) -> Self {
-        let index = tool_index(engine.catalog());
+        let index = tool_index(engine.catalog(), engine.assignment());
         Self { engine, index }
     }
 

@@ -4,7 +4,9 @@
 mod lines;
 mod servers;
 
-pub(super) use servers::{Served, listed_servers, to_list};
+pub(super) use servers::{Served, list_of, listed_servers, to_list};
+
+use std::collections::BTreeMap;
 
 use clap::Args;
 
@@ -13,7 +15,7 @@ use super::input::read_text;
 use super::output::Failure;
 use crate::configuration::keys::tools::Tools;
 use crate::configuration::{CommandLine, Config, Flag, Key, Origin, keys};
-use toolfold::catalog::{Format, MAX_BYTES};
+use toolfold::catalog::{self, Format, MAX_BYTES};
 
 /// Where the tools come from: one source at a time.
 #[derive(Debug, Default, Clone, Args)]
@@ -39,8 +41,7 @@ pub(super) struct SourceArgs {
     #[arg(long, value_name = "FILE|-", help_heading = "Tools")]
     mcp_config: Option<String>,
 
-    /// Use only this server of --mcp-config [default: all, with the server's name as a prefix of
-    /// each tool]
+    /// Use only this server of --mcp-config [default: all, under the names that the gateway shows]
     #[arg(long, value_name = "NAME", help_heading = "Tools")]
     mcp_server: Option<String>,
 
@@ -75,6 +76,8 @@ pub(super) struct Text {
     /// The format, if the source determines it.
     pub(super) format: Option<Format>,
     pub(super) builtin: bool,
+    /// The origins of the tools of servers, by their names in the list.
+    pub(super) origins: BTreeMap<String, catalog::Origin>,
 }
 
 /// The configured source of the tools.
@@ -143,18 +146,18 @@ pub(super) fn read_tools(config: &Config) -> Result<Text, Failure> {
         Source::Builtin => Ok(of_binary()),
         Source::File(file) => of_file(file),
         Source::Command(_) | Source::Url(_) | Source::Client(_) => {
-            let text = to_list(&listed_servers(config)?);
-            Ok(Text { text, name: "tools/list".to_owned(), format: Some(Format::Mcp), builtin: false })
+            let (text, origins) = to_list(&listed_servers(config)?);
+            Ok(Text { text, name: "tools/list".to_owned(), format: Some(Format::Mcp), builtin: false, origins })
         }
     }
 }
 
 pub(super) fn of_binary() -> Text {
     let (text, name) = (builtin::EXCEL_TOOLS.to_owned(), builtin::EXCEL_TOOLS_FILE.to_owned());
-    Text { text, name, format: None, builtin: true }
+    Text { text, name, format: None, builtin: true, origins: BTreeMap::new() }
 }
 
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
     let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
-    Ok(Text { text, name: file.to_owned(), format: None, builtin: false })
+    Ok(Text { text, name: file.to_owned(), format: None, builtin: false, origins: BTreeMap::new() })
 }

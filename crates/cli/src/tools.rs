@@ -48,9 +48,7 @@ pub(super) fn run_tools(args: &ToolsArgs) -> Outcome {
             ExpandRequest::default().with_categories(args.expand.clone()).with_tools(args.expand_tool.clone());
         let expansion = conversation.expand(&request);
         if !expansion.unknown.is_empty() {
-            return Err(Failure::wrong(
-                expansion.reply.lines().filter(|l| l.starts_with("Unknown")).collect::<Vec<_>>().join("; "),
-            ));
+            return Err(Failure::wrong(expansion.notes.replace('\n', "; ")));
         }
     }
     let tools = conversation.tools();

@@ -42,6 +42,8 @@ pub struct Entry<'e> {
     pub details: Vec<&'e str>,
     /// The description.
     pub description: &'e str,
+    /// Further words that it is found by. They count as words of the name.
+    pub words: Vec<&'e str>,
 }
 
 impl<'e> Entry<'e> {
@@ -67,6 +69,12 @@ impl<'e> Entry<'e> {
     #[must_use]
     pub fn with_labels(self, labels: Vec<&'e str>) -> Self {
         Self { labels, ..self }
+    }
+
+    /// Sets [`Self::words`].
+    #[must_use]
+    pub fn with_words(self, words: Vec<&'e str>) -> Self {
+        Self { words, ..self }
     }
 
     /// Sets [`Self::details`].

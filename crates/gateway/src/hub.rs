@@ -157,9 +157,9 @@ impl Hub {
             ToHub::Message(client, Message::Request(request)) => {
                 let (client, request) =
                     self.upstream.context.settings.watch.on_request(&self.upstream.context.id, client, request);
-                self.asks(&client, request);
+                self.client_requested(&client, request);
             }
-            ToHub::Message(client, Message::Notification(note)) => self.notes(&client, &note),
+            ToHub::Message(client, Message::Notification(note)) => self.client_notified(&client, &note),
             ToHub::Message(client, Message::Response(id, answer)) => self.answered_by_client(&client, &id, answer),
             // The client failed to parse a message; which one is unknown.
             ToHub::Message(_, Message::Fault(..)) => {}
@@ -201,7 +201,7 @@ impl Hub {
         }
     }
 
-    fn asks(&mut self, client: &Client, request: Request) {
+    fn client_requested(&mut self, client: &Client, request: Request) {
         if self.ends.is_some() {
             return reply(
                 client,

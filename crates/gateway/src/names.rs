@@ -15,11 +15,15 @@ mod spaces;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 pub use self::book::Names;
 pub(crate) use self::book::{Named, Wanted};
 pub(crate) use self::listed::Kind;
 pub use self::listed::ListedNames;
 pub(crate) use self::rules::{Known, Rules, Why};
+use crate::settings::ServerSettings;
 
 /// The maximum length of a shown name, in characters. The longest prefix of a known client has 15
 /// (`mcp__toolfold__`), and providers accept names of up to 64. A limit per client would make the
@@ -28,6 +32,26 @@ pub const MAX_NAME: usize = 48;
 
 /// The hexadecimal digits of the hash in a name that was shortened or made unique.
 const HASH_DIGITS: usize = 8;
+
+/// The names under which a gateway shows the tools of servers that have all listed them, before it
+/// has shown any list. `tools` holds the names of each server's tools. The result maps, for each
+/// server, a tool's name to the shown one; a tool without a free name is missing.
+#[must_use]
+pub fn shown_names(servers: &[ServerSettings], tools: &[Vec<String>]) -> Vec<BTreeMap<String, String>> {
+    let known: Known = tools.iter().map(|own| Some(Arc::new(own.iter().cloned().collect()))).collect();
+    let mut wanted = Vec::new();
+    for (server, own) in tools.iter().enumerate() {
+        wanted.extend(own.iter().map(|raw| Wanted { server, raw: raw.clone() }));
+    }
+    let named = Names::default().tools.assign_names(&Rules::for_servers(servers, false), &known, &wanted);
+    let mut shown = vec![BTreeMap::new(); tools.len()];
+    for (own, named) in wanted.into_iter().zip(named) {
+        if let (Some(names), Some(Named { name, .. })) = (shown.get_mut(own.server), named) {
+            names.insert(own.raw, name);
+        }
+    }
+    shown
+}
 
 /// The letters and digits of a name in lower case: equal for names that differ in separators and
 /// case alone. A name without letters and digits is its own key.

@@ -67,7 +67,7 @@ impl ServerSettings {
     }
 
     /// Checks a tool's definition according to the server's trust. Fails with the reason.
-    pub(crate) fn taken(&self, definition: &Raw) -> Result<Raw, GatewayError> {
+    pub(crate) fn trusted_definition(&self, definition: &Raw) -> Result<Raw, GatewayError> {
         match self.trust {
             Trust::Untrusted => trust::sanitized_tool(definition),
             Trust::Unstated | Trust::Trusted => Ok(definition.clone()),

@@ -7,6 +7,7 @@
 
 pub mod ab;
 pub mod check;
+pub mod confusable;
 pub mod figures;
 pub mod html;
 mod json;

@@ -246,7 +246,7 @@ impl Measured<'_, '_> {
             }
         }
         let plans = (0..engine.catalog().len()).filter_map(|at| presentation.plan_of(at));
-        let listed = plans.filter(|own| own.detail != Detail::Index).count();
+        let listed = plans.filter(|own| own.detail.is_in_array()).count();
         let categories = presentation.deferred().iter().map(|own| own.category.to_string()).collect();
         Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories }))
     }

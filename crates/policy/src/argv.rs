@@ -71,7 +71,12 @@ pub(crate) fn value_at(words: &[Word], at: usize) -> Option<&str> {
 
 /// The word at a place as written; empty where there is none.
 pub(crate) fn text_at(words: &[Word], at: usize) -> &str {
-    words.get(at).map_or("", |word| word.text.as_str())
+    if let Some(word) = words.get(at) { &word.text } else { "" }
+}
+
+/// The first word that is known only when the command runs.
+pub(crate) fn unknown(words: &[Word]) -> Option<&Word> {
+    words.iter().find(|word| word.get().is_none())
 }
 
 /// The place of the first word with this value.
@@ -86,20 +91,22 @@ pub(crate) fn behind_first(words: &[Word]) -> &[Word] {
 
 /// `name=value`, or a name without a value.
 pub(crate) fn name_and_value(text: &str) -> (&str, Option<&str>) {
-    match text.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (text, None),
-    }
+    if let Some((name, value)) = text.split_once('=') { (name, Some(value)) } else { (text, None) }
 }
 
 /// The letters of an option that may be several: `rf` of `-rf`, also behind one dash alone.
 pub(crate) fn cluster(text: &str) -> Option<&str> {
-    text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+    if text.starts_with("--") { None } else { text.strip_prefix('-') }
 }
 
 /// Whether a table of words, separated by blanks, has this word.
 pub(crate) fn is_listed(table: &str, word: &str) -> bool {
     table.split_whitespace().any(|own| own == word)
+}
+
+/// Whether a text contains one of these.
+pub(crate) fn contains_any(text: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| text.contains(part))
 }
 
 /// A text without quotes and backslashes.

@@ -366,7 +366,7 @@ pub fn verify(
         prev.clone_from(&hash);
         head = Some(Checkpoint { seq, hash });
     }
-    let last = head.as_ref().map_or(0, |h| h.seq);
+    let last = if let Some(head) = &head { head.seq } else { 0 };
     if let Some(cut) = known.iter().filter(|k| k.seq > last).max_by_key(|k| k.seq) {
         faults.push(Fault::Truncated { expected: cut.seq, found: last });
     }

@@ -149,32 +149,39 @@ impl ToolCapability {
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
-        let mut capability = Self { family, ..Self::default() };
+        let mut record = Self { family, ..Self::default() };
         match (family, tool) {
             (Some(Family::Shell), _) => {
-                capability.command = Some("command".to_owned());
-                capability.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
+                record.command = Some("command".to_owned());
+                record.workdir = Some("workdir|cwd|directory|working_directory".to_owned());
             }
             // What is searched for is no path.
-            (Some(Family::Read), "Grep") => capability.reads.push("file_path|path|notebook_path".to_owned()),
-            (Some(Family::Read), _) => capability.reads.push("file_path|path|notebook_path|pattern".to_owned()),
-            (Some(Family::Edit), _) => {
-                capability.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]);
-            }
-            (Some(Family::Fetch), _) => capability.hosts.push("url".to_owned()),
-            (None, "Agent" | "Task") => capability.target = Some("subagent_type".to_owned()),
-            (None, "invoke_agent") => capability.target = Some("agent_name".to_owned()),
-            (None, "Skill" | "activate_skill") => capability.target = Some("skill|name|command".to_owned()),
+            (Some(Family::Read), "Grep") => record.reads.push("file_path|path|notebook_path".to_owned()),
+            (Some(Family::Read), _) => record.reads.push("file_path|path|notebook_path|pattern".to_owned()),
+            (Some(Family::Edit), _) => record.writes = Some(vec!["file_path|path|notebook_path|pattern".to_owned()]),
+            (Some(Family::Fetch), _) => record.hosts.push("url".to_owned()),
+            (None, "Agent" | "Task") => record.target = Some("subagent_type".to_owned()),
+            (None, "invoke_agent") => record.target = Some("agent_name".to_owned()),
+            (None, "Skill" | "activate_skill") => record.target = Some("skill|name|command".to_owned()),
             (None, _) => return None,
         }
-        Some(capability)
+        Some(record)
     }
 
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
         let single = [&self.command, &self.workdir, &self.target];
-        let lists = self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts);
         let action = self.actions.iter().map(|actions| actions.arg.as_str());
-        lists.chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
+        self.lists().chain(single.into_iter().flatten()).flat_map(|names| names.split('|')).chain(action)
+    }
+
+    /// Whether it declares an argument.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.declared().any(|own| own == name)
+    }
+
+    /// The arguments with files and hosts, each with its alternatives.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &String> {
+        self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts)
     }
 
     /// How its commands are read. A shell that the record does not describe may be interactive.
@@ -231,11 +238,11 @@ impl ToolCapability {
     ) -> Option<PolicyTier> {
         let mut tier = self.tier;
         if let Some(actions) = &self.actions {
-            let value = arguments.get(&actions.arg).and_then(Value::as_str);
-            tier = match value.and_then(|v| actions.tiers.get(v)) {
-                Some(&tier) => Some(tier),
-                None => tier.max(Some(PolicyTier::A)),
+            let of_action = match arguments.get(&actions.arg) {
+                Some(Value::String(action)) => actions.tiers.get(action).copied(),
+                _ => None,
             };
+            tier = of_action.or(tier.max(Some(PolicyTier::A)));
         }
         let loosen = trusted && matches!(origin, ToolOrigin::Mcp(_));
         match (tier, hints.destructive_hint, hints.read_only_hint) {
@@ -268,6 +275,11 @@ pub(crate) fn texts<'a>(arguments: &'a Value, names: &str) -> Vec<&'a str> {
     named(arguments, names).flat_map(leaves).filter_map(Value::as_str).collect()
 }
 
+/// The texts of arguments, each given with its alternatives.
+pub(crate) fn texts_of<'a>(arguments: &'a Value, lists: &[String]) -> Vec<&'a str> {
+    lists.iter().flat_map(|names| texts(arguments, names)).collect()
+}
+
 /// Whether an argument is present but is neither a string nor a list of strings, so that it cannot
 /// be evaluated.
 pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
@@ -276,5 +288,5 @@ pub(crate) fn unreadable(arguments: &Value, names: &str) -> bool {
 
 /// The items of a list, or the one value.
 fn leaves(value: &Value) -> &[Value] {
-    value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+    if let Value::Array(items) = value { items } else { std::slice::from_ref(value) }
 }

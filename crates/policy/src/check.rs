@@ -46,7 +46,7 @@ impl PolicyFile {
             // What a built-in record declares, nobody wrote here.
             match tools.iter().find(|tool| tool.identity == *name) {
                 Some(tool) => {
-                    for name in capability.declared().filter(|own| known.declared().all(|known| known != *own)) {
+                    for name in capability.declared().filter(|own| !known.declares(own)) {
                         let message = format!("`{}` has no argument `{name}`", tool.identity);
                         found.extend(tool.lacks(name, &capability.place, message));
                     }
@@ -72,11 +72,10 @@ impl PolicyFile {
         for rule in &self.rules {
             let Some(identity) = rule.tool.identity() else { continue };
             if let Some(tool) = tools.iter().find(|tool| tool.identity == identity) {
-                let named = rule.args.iter().filter(|(name, _)| name != "*");
-                found.extend(named.filter_map(|(name, _)| {
+                for (name, _) in rule.args.iter().filter(|(name, _)| name != "*") {
                     let about = format!("the rule `{}` refers to the argument `{name}`", rule.text);
-                    tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have"))
-                }));
+                    found.extend(tool.lacks(name, &rule.place, format!("{about}, which `{identity}` does not have")));
+                }
             } else if rule.family.is_none() && !self.capabilities.contains_key(&identity) {
                 // Names of families cover tools of other names; a record of the name has been
                 // complained of.
@@ -146,7 +145,7 @@ impl PolicyFile {
     /// Shells whose tier allows every command.
     fn shells(&self, found: &mut Vec<Diagnostic>) {
         for (name, record) in self.capabilities.iter().filter(|(_, record)| record.command.is_some()) {
-            let Some(tier) = record.tier.filter(|tier| *tier < PolicyTier::A) else { continue };
+            let Some(tier @ (PolicyTier::ReadOnly | PolicyTier::B)) = record.tier else { continue };
             let message =
                 format!("`{name}` runs shell commands, and its tier {tier} allows all of them, including `rm -rf x`");
             let help = "write tier = \"a\", and allow commands by rules: `Bash(git log:*)`";
@@ -164,8 +163,8 @@ impl PolicyFile {
             report("policy-unanchored", message, "write `**/…` for any folder, or `./…` if that is intended");
         }
         let ToolPattern::Name(name) = &rule.tool else { return };
-        let tier = self.capabilities.get(name).and_then(|record| record.tier);
-        if rule.effect == Effect::Allow && tier.is_some_and(|tier| tier < PolicyTier::A) {
+        let Some(ToolCapability { tier: Some(tier), .. }) = self.capabilities.get(name) else { return };
+        if rule.effect == Effect::Allow && *tier < PolicyTier::A {
             let message =
                 format!("`{}` confines nothing: the tier of `{name}` also allows every other path", rule.text);
             report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
@@ -240,28 +239,31 @@ fn error(place: &Place, code: &'static str, message: String, help: impl Into<Str
 /// What to do about an unknown name: take the closest known one, or something else where none is
 /// close.
 fn did_you_mean(name: &str, known: &[&str], otherwise: &str) -> String {
-    nearest(name, known.iter().copied(), 1)
-        .first()
-        .map_or_else(|| otherwise.to_owned(), |close| format!("did you mean `{close}`?"))
+    match nearest(name, known.iter().copied(), 1).first() {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => otherwise.to_owned(),
+    }
 }
 
 /// What is wrong with a record alone.
 fn mutating(name: &str, capability: &ToolCapability) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut report = |code, message, help| found.push(error(&capability.place, code, message, help));
-    let actions = capability.actions.iter().flat_map(|actions| actions.tiers.values().copied());
     // What runs is then for rules to say.
     if capability.tier.is_none() && !capability.says_only_undo(name) {
         let message = format!("`{name}` has no tier: every call to it asks");
         report("policy-no-tier", message, "write tier = \"read_only\", \"b\" or \"a\"");
     }
-    let tier = capability.tier.into_iter().chain(actions).max();
+    let mut tier = capability.tier;
+    if let Some(actions) = &capability.actions {
+        tier = tier.max(actions.tiers.values().copied().max());
+    }
     if tier > Some(PolicyTier::ReadOnly) && capability.writes.is_none() && capability.command.is_none() {
         let message = format!("`{name}` does not declare whether it writes files");
         report("policy-no-paths", message, "write writes = [\"…\"], or writes = [] if it writes no file");
     }
     let only_reads = capability.tier == Some(PolicyTier::ReadOnly) && capability.actions.is_none();
-    if only_reads && capability.writes.as_ref().is_some_and(|writes| !writes.is_empty()) {
+    if only_reads && matches!(&capability.writes, Some(writes) if !writes.is_empty()) {
         let message = format!("`{name}` is read-only but declares arguments that it writes");
         report("policy-read-only-writes", message, "change the tier, or remove `writes`");
     }
@@ -280,7 +282,7 @@ fn is_plain(rule: &Rule) -> bool {
 fn shadows(last_match: bool, (j, other): (usize, &Rule), (i, rule): (usize, &Rule)) -> bool {
     let beats = if last_match { j > i } else { other.effect > rule.effect || (other.effect == rule.effect && j > i) };
     let same_tool = other.tool == rule.tool || other.tool == ToolPattern::Any;
-    if i == j || !beats || !same_tool || ![other, rule].into_iter().all(is_plain) {
+    if i == j || !beats || !same_tool || !is_plain(other) || !is_plain(rule) {
         return false;
     }
     if !other.is_conditional() {

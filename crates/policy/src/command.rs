@@ -13,7 +13,7 @@ mod options;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use self::options::letters;
-use super::argv::{Word, name_and_value, place_of, program};
+use super::argv::{Word, known, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
 use super::pattern_error::{PatternError, invalid};
@@ -46,16 +46,13 @@ impl CommandPattern {
     /// character.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
         let text = text.trim();
-        if text.chars().any(char::is_control) {
+        if text.contains(char::is_control) {
             return invalid("a command pattern must not contain control characters");
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
         }
-        let (body, mut open) = match text.strip_suffix(":*") {
-            Some(body) => (body, true),
-            None => (text, false),
-        };
+        let (body, mut open) = if let Some(body) = text.strip_suffix(":*") { (body, true) } else { (text, false) };
         let mut tokens = split(body)?;
         while tokens.last() == Some(&Token::Many) {
             tokens.pop();
@@ -77,7 +74,7 @@ impl CommandPattern {
     /// The tokens of a pattern that is a plain prefix or exact, which is what a grant can remember.
     pub(crate) fn literal(&self) -> Option<(Vec<&str>, bool)> {
         let words = self.tokens.iter().map(Token::literal).collect::<Option<Vec<_>>>()?;
-        (!self.any).then_some((words, self.open))
+        if self.any { None } else { Some((words, self.open)) }
     }
 
     /// The plain words in front: the program and its subcommands.
@@ -141,10 +138,8 @@ impl CommandPattern {
         for (i, token) in self.tokens.iter().enumerate() {
             let (front, rest) = self.tokens.split_at(i);
             let rest = rest.get(1..).unwrap_or_default();
-            if token.names(word)
-                && fit_tokens(front, false, before) == Fit::Yes
-                && fit_tokens(rest, self.open, behind) == Fit::Yes
-            {
+            let fits = token.names(word) && fit_tokens(front, false, before) == Fit::Yes;
+            if fits && fit_tokens(rest, self.open, behind) == Fit::Yes {
                 return true;
             }
         }
@@ -177,29 +172,38 @@ impl CommandPattern {
     /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push
     /// --force main`.
     fn fit_options(&self, argv: &[Word]) -> Fit {
-        let lead = self.tokens.iter().take_while(|t| !t.is_option()).count();
+        let lead = self.tokens.iter().position(Token::is_option).unwrap_or(self.tokens.len());
         // Operands may follow the options: `chmod -R 777`.
         let behind = self.tokens.get(lead..).unwrap_or_default();
-        let (options, operands) = behind.split_at(behind.iter().take_while(|t| t.is_option()).count());
+        let end = behind.iter().position(|token| !token.is_option()).unwrap_or(behind.len());
+        let (options, operands) = behind.split_at(end);
         let plain = !operands.iter().any(|t| t.is_option() || *t == Token::Many) && (self.open || operands.is_empty());
         if self.any || lead == 0 || options.is_empty() || !plain {
             return Fit::No;
         }
-        let front = self.tokens.iter().take(lead).enumerate();
-        let fit = front.map(|(i, token)| argv.get(i).map_or(Fit::No, |w| token.fits(w))).fold(Fit::Yes, Fit::min);
-        if fit == Fit::No {
-            return Fit::No;
+        let mut fit = Fit::Yes;
+        for (i, token) in self.tokens.iter().take(lead).enumerate() {
+            match argv.get(i).map(|word| token.fits(word)) {
+                None | Some(Fit::No) => return Fit::No,
+                Some(own) => fit = fit.min(own),
+            }
         }
         let rest = argv.get(lead..).unwrap_or_default();
         let end = place_of(rest, "--").unwrap_or(rest.len());
         let rest = rest.get(..end).unwrap_or_default();
-        let mut own = rest.iter().filter(|w| w.get().is_none_or(|v| !v.starts_with('-')));
+        let mut own = rest.iter().filter(|word| !word.begins(['-']));
         if !self.open && own.clone().next().is_some() {
             return Fit::No;
         }
         let program = program(argv).unwrap_or_default();
-        let given = operands.iter().map(|o| own.next().map_or(Fit::No, |w| o.fits(w)));
-        given.chain(options.iter().map(|o| o.among(rest, program))).fold(fit, Fit::min)
+        for operand in operands {
+            let Some(word) = own.next() else { return Fit::No };
+            fit = fit.min(operand.fits(word));
+        }
+        for option in options {
+            fit = fit.min(option.among(rest, program));
+        }
+        fit
     }
 }
 
@@ -229,10 +233,11 @@ fn fit_tokens(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
 
 /// The same for tokens with a separate `*`, by a table of tokens and words.
 fn fit_table(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
-    let mut row: Vec<Fit> = (0..=argv.len()).map(|j| Fit::of(j == 0)).collect();
+    let mut row = vec![Fit::Yes];
+    row.resize(argv.len() + 1, Fit::No);
     for token in tokens {
-        let mut best = Fit::No;
         if *token == Token::Many {
+            let mut best = Fit::No;
             for cell in &mut row {
                 best = best.max(*cell);
                 *cell = best;
@@ -240,17 +245,18 @@ fn fit_table(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
             continue;
         }
         // The word before each place decides with what was before that.
-        let words = std::iter::once(Fit::No).chain(argv.iter().map(|word| token.fits(word)));
-        for (cell, fits) in row.iter_mut().zip(words) {
-            best = std::mem::replace(cell, best.min(fits));
+        let Some((first, others)) = row.split_first_mut() else { break };
+        let mut before = std::mem::replace(first, Fit::No);
+        for (cell, word) in others.iter_mut().zip(argv) {
+            before = std::mem::replace(cell, before.min(token.fits(word)));
         }
     }
     let fit = if open { row.iter().copied().max() } else { row.last().copied() };
     match fit.unwrap_or(Fit::No) {
         // What becomes several words may be any of them behind the first.
         Fit::No if argv.iter().any(|w| w.value.is_none() && !w.one) => {
-            let head = tokens.first().zip(argv.first());
-            head.map_or(Fit::No, |(token, word)| token.fits(word).min(Fit::Maybe))
+            let (Some(token), Some(word)) = (tokens.first(), argv.first()) else { return Fit::No };
+            token.fits(word).min(Fit::Maybe)
         }
         fit => fit,
     }
@@ -283,12 +289,10 @@ impl Token {
     }
 
     fn fits(&self, word: &Word) -> Fit {
-        let Some(value) = word.get() else {
-            return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe };
-        };
+        let Some(text) = word.get() else { return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe } };
         Fit::of(match self {
-            Self::Literal(text) => text == value,
-            Self::Glob(pattern) => glob(pattern, value),
+            Self::Literal(own) => own == text,
+            Self::Glob(pattern) => glob(pattern, text),
             Self::Many => true,
         })
     }
@@ -318,22 +322,20 @@ impl Token {
             let (wanted, in_it) = name_and_value(want);
             // The same option with another value does not match.
             let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
-            if wanted.starts_with("--")
-                && name.len() > 3
-                && name.starts_with("--")
-                && wanted.starts_with(name)
-                && !other
-            {
+            let shortens = name.len() > 3 && name.starts_with("--") && wanted.starts_with(name);
+            if shortens && !other {
                 best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
             }
         }
-        let (Self::Literal(want) | Self::Glob(want)) = self else { return best };
-        let Some(wanted) = letters(program, want.trim_end_matches('*')).filter(|_| best != Fit::Yes) else {
+        if best == Fit::Yes {
             return best;
-        };
-        let clusters = super::programs::row(program).is_some_and(|row| row.is.clusters);
+        }
+        let (Self::Literal(want) | Self::Glob(want)) = self else { return best };
+        let Some(wanted) = letters(program, want.trim_end_matches('*')) else { return best };
+        let clusters = super::programs::row_or_empty(program).is.clusters;
         let mut missing: Vec<char> = wanted.chars().collect();
-        for have in words.iter().filter_map(|w| letters(program, w.get()?)) {
+        for word in known(words) {
+            let Some(have) = letters(program, word) else { continue };
             if clusters || have.chars().all(|c| wanted.contains(c)) {
                 missing.retain(|&c| !have.contains(c));
             }

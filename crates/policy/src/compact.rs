@@ -8,6 +8,7 @@ use super::host::HostPattern;
 use super::path::PathPattern;
 use super::pattern_error::{PatternError, invalid};
 use super::rule::{Access, Rule, ToolPattern};
+use super::unicode::is_word;
 
 /// Reads a compact rule. `capability` looks up the record of a tool in the policy file.
 ///
@@ -53,9 +54,7 @@ pub fn compact(
         };
     } else {
         match body.split_once(':') {
-            Some((arg, pattern))
-                if capability.target.is_none() && arg.chars().all(|c| c.is_alphanumeric() || c == '_') =>
-            {
+            Some((arg, pattern)) if capability.target.is_none() && is_word(arg) => {
                 rule.args.push((arg.to_owned(), pattern.to_owned()));
             }
             _ => rule.target = Some(body.to_owned()),

@@ -5,7 +5,7 @@
 //! shown or expanded, or on which skills are active, except through the context.
 
 use super::capability::PolicyTier;
-use super::context::{Context, History, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{doubt, floor, may_be_protected};
 use super::grant::{Grant, covers};
@@ -176,16 +176,17 @@ impl Policy {
     /// match wins.
     pub(crate) fn overridden(&self, cx: &Prepared<'_>, rule: &Rule) -> Option<&Rule> {
         let file = self.files.iter().find(|f| f.last_match && f.rules.iter().any(|own| std::ptr::eq(own, rule)))?;
-        let later = file.rules.iter().skip_while(|own| !std::ptr::eq(*own, rule)).skip(1);
-        let mut allows = later.filter(|later| later.effect == Effect::Allow && cx.of_tool(later));
-        allows.find(|allow| self.may_loosen(allow, cx) && covers_all(cx, allow, rule))
+        let at = file.rules.iter().position(|own| std::ptr::eq(own, rule))?;
+        file.rules.iter().skip(at + 1).find(|later| {
+            let allows = later.effect == Effect::Allow && cx.of_tool(later) && self.may_loosen(later, cx);
+            allows && covers_all(cx, later, rule)
+        })
     }
 
     /// Whether an allow may apply here at all: one from a project only in a trusted workspace, one
     /// that depends on a server's hints only if the server is trusted.
     pub(super) fn may_loosen(&self, rule: &Rule, cx: &Prepared<'_>) -> bool {
-        let hinted =
-            rule.annotations != super::context::Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
+        let hinted = rule.annotations != Annotations::default() && matches!(cx.call.origin, ToolOrigin::Mcp(_));
         rule.scope.may_loosen(&cx.context)
             && (!hinted || cx.context.server_trusted)
             && cx.concerns(rule)
@@ -199,7 +200,7 @@ impl Policy {
             (Some(PolicyTier::ReadOnly), _) => (Effect::Allow, format!("`{tool}` only reads")),
             (Some(PolicyTier::B), _) => (Effect::Allow, format!("`{tool}` is Tier B: it runs and is audited")),
             (Some(PolicyTier::A), _) => {
-                let why = cx.capability.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+                let why = if let Some(why) = &cx.capability.why { format!(": {why}") } else { String::new() };
                 (Effect::Ask, format!("`{tool}` is Tier A: a person must approve it first{why}"))
             }
             (None, Some(Effect::Allow)) => (Effect::Allow, "allowed by default".to_owned()),
@@ -239,9 +240,6 @@ fn audited(tier: Option<PolicyTier>) -> Decision {
 
 /// The reason that a rule is.
 pub(super) fn by_rule(rule: &Rule, what: &str) -> Reason {
-    let text = match &rule.why {
-        Some(why) => format!("{what}: {why}"),
-        None => what.to_owned(),
-    };
+    let text = if let Some(why) = &rule.why { format!("{what}: {why}") } else { what.to_owned() };
     Reason { effect: rule.effect, text, rule: Some(rule.text.clone()), place: Some(rule.place.clone()) }
 }

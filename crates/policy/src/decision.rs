@@ -130,10 +130,7 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
-        match &self.rule {
-            Some(rule) => write!(f, " (rule `{rule}`)"),
-            None => Ok(()),
-        }
+        if let Some(rule) = &self.rule { write!(f, " (rule `{rule}`)") } else { Ok(()) }
     }
 }
 

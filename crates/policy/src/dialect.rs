@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::argv::contains_any;
+
 /// A shell, as the key `shell` of a record names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,12 +52,12 @@ impl Shell {
         let words = words(tool);
         let joined = words.concat();
         let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.as_str()));
-        if OTHER_PARTS.iter().any(|part| joined.contains(part)) || has(OTHER_WORDS) {
+        if contains_any(&joined, OTHER_PARTS) || has(OTHER_WORDS) {
             return Some(Self::Other);
         }
-        [("bash", Self::Bash), ("zsh", Self::Zsh), ("sh", Self::Sh)]
-            .into_iter()
-            .find_map(|(name, shell)| has(&[name]).then_some(shell))
+        let mut named = [("bash", Self::Bash), ("zsh", Self::Zsh), ("sh", Self::Sh)].into_iter();
+        let (_, shell) = named.find(|(name, _)| has(&[name]))?;
+        Some(shell)
     }
 
     /// How much it restricts beside others: a project's record only adds. An unnamed shell is read
@@ -75,7 +77,7 @@ impl Shell {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Dialect {
     /// The shell. `None`: unknown. It is read as bash, and what zsh alone evaluates asks.
     pub shell: Option<Shell>,

@@ -101,10 +101,7 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
 /// [`EvalRowError`] if the row has rules, or is not an object with the required members.
 pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRowError> {
     let row = Row::read(row)?;
-    if row.has_rules {
-        return Err(EvalRowError::OwnRules);
-    }
-    Ok(row.decide(policy, &[]))
+    if row.has_rules { Err(EvalRowError::OwnRules) } else { Ok(row.decide(policy, &[])) }
 }
 
 /// The members of a row that mean something, but for the notes of corpora.

@@ -59,6 +59,12 @@ impl Prepared<'_> {
         self.policy.explained(self, self.decide(grants))
     }
 
+    /// Whether the tier of the call is `read_only`.
+    #[must_use]
+    pub fn only_reads(&self) -> bool {
+        self.tier == Some(PolicyTier::ReadOnly)
+    }
+
     /// What a person is shown before approving.
     #[must_use]
     pub fn displayed(&self, verdict: &Verdict) -> Displayed {
@@ -88,8 +94,9 @@ impl Prepared<'_> {
             effects.push(format!("unknown: {} ({})", visible(&part.text), part.kind));
         }
         let own = self.identity();
+        let target = if let Some(inner) = &self.target { format!("{} (through {own})", visible(inner)) } else { own };
         Displayed {
-            target: self.target.as_ref().map_or(own.clone(), |target| format!("{} (through {own})", visible(target))),
+            target,
             arguments: visible(&canonical(self.call.arguments)).into_owned(),
             effects,
             undo: self.capability.undo.to_string(),
@@ -110,8 +117,8 @@ impl Policy {
         let allows = self.allowing(cx, false);
         for (index, command) in cx.running() {
             let command_of = SideEffect::Command(index);
-            let mut asks = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
-            let asks = asks.rfind(|rule| cx.matches(rule, command_of) != Fit::No);
+            let mut restricting = self.rules().filter(|rule| rule.effect != Effect::Allow && cx.of_tool(rule));
+            let asks = restricting.rfind(|rule| cx.matches(rule, command_of) != Fit::No);
             let (got, by) = match (asks, self.command_allowed_by(cx, &allows, index)) {
                 (Some(rule), _) => self.got(cx, rule, rule.effect),
                 (None, Some(reason)) => (Effect::Allow, said_by(&reason)),
@@ -133,7 +140,7 @@ impl Policy {
                 None if file.own || needed => (Effect::Ask, "no path rule applies".to_owned()),
                 None => (Effect::Allow, "no path rule applies".to_owned()),
             };
-            let leads = file.path.as_ref().map(|path| leads(path, &cx.context)).unwrap_or_default();
+            let leads = if let Some(path) = &file.path { leads(path, &cx.context) } else { String::new() };
             add("file", &format!("{} {}{leads}", file.access.verb(), file.text), got, by);
         }
         for part in &cx.effects.unknowns {
@@ -143,7 +150,7 @@ impl Policy {
             parts.push(Part { kind: "floor", text, got: effect, by: "no rule lifts it".to_owned() });
         }
         if parts.is_empty() {
-            let got = verdict.reasons.first().map_or(Effect::Ask, |r| r.effect);
+            let got = if let Some(reason) = verdict.reasons.first() { reason.effect } else { Effect::Ask };
             parts.push(Part { kind: "tool", text: cx.identity(), got, by: verdict.reason() });
         }
         let would_allow = self.would_allow(cx, &verdict).unwrap_or_else(|why| vec![why]);
@@ -176,13 +183,14 @@ impl Policy {
     /// The tool whose name is close to that of a call, where no record and no rule names that.
     fn close_to(&self, cx: &Prepared<'_>) -> Option<String> {
         let own = cx.identity();
-        let mut named = self.rules().filter(|rule| rule.tool != ToolPattern::Any);
-        if *cx.capability != ToolCapability::default() || named.any(|rule| cx.of_tool(rule)) {
+        let is_named = self.rules().any(|rule| rule.tool != ToolPattern::Any && cx.of_tool(rule));
+        if *cx.capability != ToolCapability::default() || is_named {
             return None;
         }
-        let records = self.capabilities().into_keys().map(str::to_owned);
-        let known: Vec<String> = records.chain(self.rules().filter_map(|rule| rule.tool.identity())).collect();
-        nearest(&own, known.iter().map(String::as_str), 1).first().map(|&close| close.to_owned())
+        let mut known = Vec::from_iter(self.capabilities().into_keys().map(str::to_owned));
+        known.extend(self.rules().filter_map(|rule| rule.tool.identity()));
+        let close = *nearest(&own, known.iter().map(String::as_str), 1).first()?;
+        Some(close.to_owned())
     }
 
     /// The commands that need no grant, because rules allow them already. Where a rule asks, no
@@ -206,8 +214,10 @@ fn read_hint(hint: &str, capability: &ToolCapability) -> Vec<Rule> {
 
 /// What else a path may mean, and where a symbolic link leads it.
 fn leads(path: &LexPath, context: &Context) -> String {
-    let others: Vec<String> =
-        path.meanings().skip(1).map(|p| visible(&p.absolute(context).to_string()).into_owned()).collect();
+    let mut others = Vec::new();
+    for path in path.meanings().skip(1) {
+        others.push(visible(&path.absolute(context).to_string()).into_owned());
+    }
     let also = if path.is_odd() && !others.is_empty() {
         format!(", which may also mean {}", others.get(..3).unwrap_or(&others).join(", "))
     } else {
@@ -263,7 +273,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {
-    verdict.reasons.iter().filter(|reason| reason.effect == effect).find_map(|reason| reason.rule.as_deref())
+    verdict.reasons.iter().find(|reason| reason.effect == effect && reason.rule.is_some())?.rule.as_deref()
 }
 
 /// The rules that may allow a call together, each as it is written; or why no rule does.
@@ -290,9 +300,12 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<
     if !cx.is_shell {
         return Ok(vec![narrow(cx)]);
     }
-    let asked = cx.running().filter(|(index, _)| !allowed.contains(index));
-    let tool = cx.identity();
-    let mut rules: Vec<String> = asked.map(|(_, c)| format!("allow {tool}({})", display(&c.words))).collect();
+    let (tool, mut rules) = (cx.identity(), Vec::new());
+    for (index, command) in cx.running() {
+        if !allowed.contains(&index) {
+            rules.push(format!("allow {tool}({})", display(&command.words)));
+        }
+    }
     rules.dedup();
     Ok(rules)
 }

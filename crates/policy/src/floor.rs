@@ -6,9 +6,8 @@ mod own_program;
 use std::cell::LazyCell;
 
 use self::own_program::{Given, Line};
-use super::argv::{Word, known, place_of, program, unquoted};
+use super::argv::{Word, contains_any, known, place_of, program, unquoted};
 use super::decision::{Effect, Fit, Reason};
-use super::links::Links;
 use super::path::{LexPath, PathPattern};
 use super::prepared::Prepared;
 use super::rule::Access;
@@ -65,9 +64,10 @@ fn protected(cx: &Prepared<'_>) -> Option<Reason> {
 /// so with one of them.
 fn is_within(cx: &Prepared<'_>, file: &FileEffect, guarded: &[LexPath]) -> bool {
     // What is known only when it runs is handled by `may_be_protected` and `may_read_a_secret`.
-    let Some(path) = file.path.as_ref().filter(|path| path.tail().is_none() && !guarded.is_empty()) else {
+    let Some(path) = &file.path else { return false };
+    if path.tail().is_some() || guarded.is_empty() {
         return false;
-    };
+    }
     let above = file.recursive && file.access == Access::Write;
     let mut paths = path.everywhere(&cx.context).into_iter();
     paths.any(|path| guarded.iter().any(|own| is_below(&path, own) || above && is_below(own, &path)))
@@ -100,8 +100,8 @@ fn may_read_a_secret(cx: &Prepared<'_>) -> Option<Reason> {
         return None;
     }
     let secrets = everywhere(own, cx);
-    let file = cx.effects.files.iter().find(|file| may_hold(cx, file, &secrets)).map(|file| &file.text);
-    let what = file.or_else(|| own.iter().find(|own| is_named(cx, own)))?;
+    let file = cx.effects.files.iter().find(|file| may_hold(cx, file, &secrets));
+    let what = if let Some(file) = file { &file.text } else { own.iter().find(|own| is_named(cx, own))? };
     Some(Reason::ask(format!("`{}` may be, or include, the approver's key", visible(what))))
 }
 
@@ -185,9 +185,9 @@ fn given_to(line: &Line<'_>, words: &[Word]) -> Option<&'static str> {
 
 /// The line of a call, unless none of its commands has anything to do with toolfold.
 fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
-    let copies = cx.context.links.as_ref().is_some_and(Links::has_own_programs);
+    let copies = matches!(&cx.context.links, Some(links) if links.has_own_programs());
     let cargo = cx.effects.commands.iter().any(|command| program(&command.words) == Some("cargo"));
-    (copies || cargo || has_any(cx, &["toolfold"])).then(|| Line::new(cx))
+    if copies || cargo || has_any(cx, &["toolfold"]) { Some(Line::new(cx)) } else { None }
 }
 
 /// Whether one of these texts is in the command line, or in what a variable or an escape makes of
@@ -195,8 +195,7 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
     let words = cx.running().flat_map(|(_, command)| known(&command.words));
     for text in words.chain(cx.command_line.as_deref()) {
-        let text = unquoted(text).to_ascii_lowercase();
-        if wanted.iter().any(|own| text.contains(own)) {
+        if contains_any(&unquoted(text).to_ascii_lowercase(), wanted) {
             return true;
         }
     }
@@ -216,8 +215,8 @@ fn of_a_person(given: &[Word]) -> Option<&'static str> {
     }
     // A word that is known only when it runs may be any word.
     let any = known.len() < given.len();
-    let first = given.iter().find(|word| word.get().is_none_or(|text| !text.starts_with('-')));
-    let open = first.is_some_and(|word| word.get().is_none());
+    let first = given.iter().find(|word| !word.begins(['-']));
+    let open = matches!(first, Some(word) if word.get().is_none());
     let accepts = any || known.contains(&"accept");
     match (named("approvals"), named("pins")) {
         (true, _) if known.contains(&"init") => Some("approvals init"),

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::argv::{all_known, base_name};
+use super::argv::{all_known, base_name, unknown};
 use super::canonical::canonical;
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
@@ -230,16 +230,7 @@ impl Grant {
             None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") => return Err(too_wide()),
             None => GrantTarget::Tool,
         };
-        Ok(Self {
-            id: id.to_owned(),
-            origin,
-            tool,
-            target,
-            scope,
-            expires_ms: None,
-            source: source.to_owned(),
-            bound: Bound::default(),
-        })
+        Ok(Self::new(origin, tool, target, scope).with_id(id).with_source(source))
     }
 
     /// Whether it is in force now.
@@ -268,7 +259,7 @@ impl Grant {
     /// the grant must name.
     fn covers_command(&self, words: &[&str], option: Option<usize>) -> bool {
         let GrantTarget::Command { tokens, open } = &self.target else { return false };
-        let begins = words.len() >= tokens.len() && words.iter().zip(tokens).all(|(word, token)| word == token);
+        let begins = matches!(words.get(..tokens.len()), Some(front) if front == tokens);
         begins && (*open || words.len() == tokens.len()) && option.is_none_or(|at| at < tokens.len())
     }
 }
@@ -285,14 +276,14 @@ fn is_narrow(tokens: &[&str], open: bool) -> bool {
         return script && !kinds.takes_text && !kinds.awk;
     }
     // The row of the program with its subcommand.
-    let deeper = programs::row(&format!("{base} {second}"));
+    let deeper = programs::row_or_empty(&format!("{base} {second}"));
     if launchers::is_launcher(base) {
-        return (!open || deeper.is_some_and(|row| row.is.only_shows)) && !kinds.privileged;
+        return (!open || deeper.is.only_shows) && !kinds.privileged;
     }
     let own = programs::known(base);
     let wide = match rest.len() {
         0 => own.never_remember,
-        1 if launchers::hands_on(base, second) || deeper.is_some_and(|row| row.never_remember) => true,
+        1 if launchers::hands_on(base, second) || deeper.never_remember => true,
         _ => own.never_remember_with.fit(second),
     };
     !(open && wide)
@@ -316,10 +307,8 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
 /// Checks that every part of a command line is known before it runs, and that something of it asks.
 fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> {
     if let Some(part) = cx.heaviest() {
-        return Err(match part.kind {
-            "strict" => GrantError::NotRead(part.text.clone()),
-            _ => GrantError::NotStatic(part.text.clone()),
-        });
+        let text = part.text.clone();
+        return Err(if part.kind == "strict" { GrantError::NotRead(text) } else { GrantError::NotStatic(text) });
     }
     let written = cx.effects.own_file();
     if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {
@@ -328,7 +317,7 @@ fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> 
     let mut asks = written.is_some();
     for (index, command) in cx.running() {
         asks |= !allowed.contains(&index) || unlisted(cx, index).next().is_some();
-        if let Some(word) = command.words.iter().find(|word| word.get().is_none()) {
+        if let Some(word) = unknown(&command.words) {
             return Err(GrantError::NotStatic(word.text.clone()));
         }
     }
@@ -337,8 +326,10 @@ fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> 
 
 /// Where the options of a command are that no row lists.
 fn unlisted(cx: &Prepared<'_>, index: usize) -> impl Iterator<Item = usize> {
-    let options = cx.effects.unknowns.iter().filter_map(|part| part.option);
-    options.filter(move |(of, _)| *of == index).map(|(_, at)| at)
+    cx.effects.unknowns.iter().filter_map(move |part| match part.option {
+        Some((of, at)) if of == index => Some(at),
+        _ => None,
+    })
 }
 
 /// The ids of the grants that together lift an ask, or `None`. `allowed`: the commands that need no
@@ -367,5 +358,5 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
         }
     }
     ids.dedup();
-    (!ids.is_empty()).then(|| ids.join(", "))
+    if ids.is_empty() { None } else { Some(ids.join(", ")) }
 }

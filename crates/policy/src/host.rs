@@ -33,7 +33,7 @@ impl HostPattern {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');
-        if plain.is_empty() || !plain.chars().all(|c| c.is_alphanumeric() || "-.*:_".contains(c)) {
+        if plain.is_empty() || plain.contains(|c: char| !c.is_alphanumeric() && !"-.*:_".contains(c)) {
             return invalid(format!("`{text}` is not a host: write `example.com` or `*.example.com`"));
         }
         let plain = address::plain(plain).unwrap_or_else(|| plain.to_owned());
@@ -69,7 +69,7 @@ impl HostPattern {
     /// Whether a host fits: by its plain form for an allow, else by every form.
     pub(crate) fn fit(&self, host: &Host, narrow: bool) -> Fit {
         if narrow {
-            return Fit::of(host.web && host.plain.as_deref().is_some_and(|plain| self.fits(plain)));
+            return Fit::of(host.web && matches!(&host.plain, Some(plain) if self.fits(plain)));
         }
         if host.readings.iter().any(|have| self.wide.iter().any(|want| fits(want, have))) {
             Fit::Yes
@@ -83,9 +83,9 @@ impl HostPattern {
 
 fn fits(pattern: &str, host: &str) -> bool {
     match pattern.strip_prefix("*.") {
-        Some(rest) if !is_glob(rest) => host.strip_suffix(rest).is_some_and(|h| h.len() > 1 && h.ends_with('.')),
+        Some(rest) if !is_glob(rest) => matches!(host.strip_suffix(rest), Some(h) if h.len() > 1 && h.ends_with('.')),
         _ if is_glob(pattern) => glob_fold(pattern, host),
-        _ => host == pattern || host.strip_suffix(pattern).is_some_and(|h| h.ends_with('.')),
+        _ => host == pattern || matches!(host.strip_suffix(pattern), Some(front) if front.ends_with('.')),
     }
 }
 
@@ -110,15 +110,16 @@ impl Host {
     pub(crate) fn read(url: &str) -> Self {
         let plain = plain(url);
         let mut readings = BTreeSet::new();
-        let hosts = plain.as_ref().map_or_else(|| seen_by_some(url), |host| BTreeSet::from([host.clone()]));
+        let hosts = if let Some(host) = &plain { BTreeSet::from([host.clone()]) } else { seen_by_some(url) };
         for form in hosts.iter().flat_map(|host| notations(host)) {
             if address::is_own(&form) {
                 readings.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
             }
             readings.insert(form);
         }
-        let web =
-            url.split_once("://").is_none_or(|(scheme, _)| WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own)));
+        // A host alone counts as one of the web.
+        let (scheme, _) = url.split_once("://").unwrap_or(("https", url));
+        let web = WEB.iter().any(|own| scheme.eq_ignore_ascii_case(own));
         Self { plain, readings, web, guess: false }
     }
 
@@ -152,7 +153,7 @@ fn plain(url: &str) -> Option<String> {
         Some(inner) => inner.split_once(']')?,
         None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
     };
-    if !behind.is_empty() && !behind.strip_prefix(':').is_some_and(is_port) {
+    if !behind.is_empty() && !matches!(behind.strip_prefix(':'), Some(port) if is_port(port)) {
         return None;
     }
     if authority.starts_with('[') {
@@ -162,7 +163,7 @@ fn plain(url: &str) -> Option<String> {
     let labels = host.split('.').all(is_label);
     let one_form = host.is_ascii() || fold(&host) == host;
     let number = address::ends_in_number(&host) && address::plain(&host).as_ref() != Some(&host);
-    (labels && one_form && !number).then_some(host)
+    if labels && one_form && !number { Some(host) } else { None }
 }
 
 /// Whether a text may be one of the names between the dots of a host.

@@ -173,18 +173,23 @@ impl Links {
 
     /// Whether [`vouch`](Self::vouch) recorded the glob.
     pub(crate) fn vouches(&self, glob: &str) -> bool {
-        self.leads.get(glob).is_some_and(|real| real.as_deref() == Some(glob))
+        matches!(self.leads.get(glob), Some(Some(real)) if real == glob)
     }
 
     /// The target of a path, without links; `None` if it is unknown, as in a cycle of links or
     /// below a folder that cannot be read.
     pub(crate) fn lead<'a>(&'a self, path: &'a str) -> Option<&'a str> {
-        self.leads.get(path).map_or(Some(path), Option::as_deref)
+        if let Some(real) = self.leads.get(path) { real.as_deref() } else { Some(path) }
+    }
+
+    /// The same as a path.
+    pub(crate) fn real_path(&self, path: &str) -> Option<LexPath> {
+        Some(LexPath::plain(self.lead(path)?))
     }
 
     /// Where an absolute path leads, if it is known.
     pub(crate) fn follow_path(&self, path: &LexPath) -> Option<LexPath> {
-        if path.base == Base::Root { self.lead(&path.to_string()).map(LexPath::plain) } else { None }
+        if path.base == Base::Root { self.real_path(&path.to_string()) } else { None }
     }
 }
 
@@ -196,20 +201,20 @@ impl LinkTable {
     /// A table of links, each an absolute path and its target as written.
     #[must_use]
     pub fn new(links: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self(links.into_iter().collect())
+        Self(BTreeMap::from_iter(links))
     }
 }
 
 impl Disk for LinkTable {
     fn look(&self, path: &str) -> DiskEntry {
-        self.0.get(path).map_or(DiskEntry::Other, |target| DiskEntry::Link(target.clone()))
+        if let Some(target) = self.0.get(path) { DiskEntry::Link(target.clone()) } else { DiskEntry::Other }
     }
 
     /// The links and the folders that contain them. Nothing else on this disk is a link.
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         let folder = folder.trim_end_matches('/');
         let below = self.0.keys().filter_map(|path| path.strip_prefix(folder)?.strip_prefix('/'));
-        let names: BTreeSet<&str> = below.filter_map(|rest| rest.split('/').next()).collect();
+        let names = BTreeSet::from_iter(below.filter_map(|rest| rest.split('/').next()));
         Some(names.into_iter().map(str::to_owned).collect())
     }
 }

@@ -109,9 +109,7 @@ impl PolicyFile {
                 ("programs", DeValue::Table(programs)) => loaded.programs(&mut reader, programs),
                 ("rule" | "allow" | "ask" | "deny", _) => {}
                 // A list that cannot be read may have named any argument.
-                ("redact", _) => {
-                    loaded.redact = reader.texts(value, "redact").unwrap_or_else(|| vec!["*".to_owned()]);
-                }
+                ("redact", _) => loaded.redact = reader.texts(value, "redact").unwrap_or_else(|| vec!["*".to_owned()]),
                 (other, _) => {
                     let known = "policy tool rule programs redact allow ask deny";
                     reader.unknown_key(key.span().start, other, known);
@@ -120,12 +118,11 @@ impl PolicyFile {
             }
         }
         rules::read(&mut reader, table.get_ref(), &mut loaded);
-        if !errors.is_empty() {
-            reader.diagnostics.clear();
-            reader.syntax(&errors);
-        }
         if errors.is_empty() {
             loaded.never_matching(&mut reader);
+        } else {
+            reader.diagnostics.clear();
+            reader.syntax(&errors);
         }
         diagnostics.append(&mut reader.diagnostics);
         for rule in &mut loaded.rules {

@@ -37,7 +37,7 @@ impl MemoryStore {
     /// # Errors
     /// [`ApprovalError::Store`] if another thread panicked while it held the store.
     pub fn chain(&self) -> Result<Vec<Stored>, ApprovalError> {
-        self.lock().map(|inner| inner.chain.clone())
+        Ok(self.lock()?.chain.clone())
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Inner>, ApprovalError> {
@@ -81,11 +81,11 @@ impl ApprovalStore for MemoryStore {
     fn ask_once(&self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
         let mut inner = self.lock()?;
         let standing = Approval::standing(inner.approvals.values(), &request, now_ms).cloned();
-        standing.map_or_else(|| inner.ask(request, now_ms, wait_ms), Ok)
+        if let Some(standing) = standing { Ok(standing) } else { inner.ask(request, now_ms, wait_ms) }
     }
 
     fn get(&self, id: &str) -> Result<Approval, ApprovalError> {
-        self.lock()?.approval(id).map(|a| a.clone())
+        Ok(self.lock()?.approval(id)?.clone())
     }
 
     fn pending(&self, now_ms: i64) -> Result<Vec<Approval>, ApprovalError> {

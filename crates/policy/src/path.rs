@@ -125,7 +125,7 @@ impl LexPath {
     fn spell(&mut self, text: &str, read: impl Fn(&str) -> Self) {
         self.spell_once(text, &read);
         // `/x/../proc/self/root`, and `self/root` below `/proc`, also lead into `/proc/self`.
-        if self.base == Base::Root && self.parts.first().is_some_and(|first| form::has_aliases(first)) {
+        if self.base == Base::Root && matches!(self.parts.first(), Some(first) if form::has_aliases(first)) {
             let folded = self.to_string();
             if folded != text {
                 self.spell_once(&folded, &read);
@@ -216,7 +216,9 @@ impl LexPath {
 
     /// The same path, where the shell's options may have changed.
     pub(crate) fn loosened(mut self) -> Self {
-        self.tail.iter_mut().for_each(|tail| tail.loose = true);
+        if let Some(tail) = &mut self.tail {
+            tail.loose = true;
+        }
         self
     }
 
@@ -225,13 +227,18 @@ impl LexPath {
         self.tail.as_deref()
     }
 
+    /// Whether it ends in a glob, which may name symbolic links.
+    pub(crate) fn is_glob(&self) -> bool {
+        matches!(&self.tail, Some(tail) if tail.is_glob())
+    }
+
     /// The path as displayed to a person, from the root where the context allows that.
     pub(crate) fn displayed(&self, context: &Context) -> String {
         let folder = self.absolute(context).to_string();
-        match self.tail().map(|tail| (tail.is_glob(), tail.name())) {
+        match self.tail() {
             None => folder,
-            Some((true, name)) => format!("{}/{name}", folder.trim_end_matches('/')),
-            Some((false, _)) => format!("files below {folder}"),
+            Some(tail) if tail.is_glob() => format!("{}/{}", folder.trim_end_matches('/'), tail.name()),
+            Some(_) => format!("files below {folder}"),
         }
     }
 
@@ -269,7 +276,7 @@ impl LexPath {
         for meaning in self.meanings() {
             all.push(meaning.absolute(context));
             let Some(links) = &context.links else { continue };
-            all.extend(meaning.spots(context).iter().filter_map(|spot| links.lead(spot)).map(Self::plain));
+            all.extend(meaning.spots(context).iter().filter_map(|spot| links.real_path(spot)));
         }
         all
     }
@@ -279,17 +286,19 @@ impl LexPath {
         let links = context.links.as_ref().filter(|links| !links.is_empty())?;
         let mut written = self.absolute(context).to_string();
         // The working folder may itself be behind a link. Then it is where the host says it is.
-        let base = Self::at(self.base).absolute(context);
-        if self.up == 0
-            && let Some(mut base) = links.follow_path(&base)
-        {
+        let base = if self.up == 0 { links.follow_path(&Self::at(self.base).absolute(context)) } else { None };
+        if let Some(mut base) = base {
             base.parts.extend(self.parts.iter().cloned());
             written = base.to_string();
         }
-        self.spots(context).iter().find_map(|spot| match links.lead(spot) {
-            None => Some(None),
-            Some(real) => Some(Self::plain(real).to_string()).filter(|real| *real != written).map(Some),
-        })
+        for spot in self.spots(context) {
+            let Some(real) = links.real_path(&spot) else { return Some(None) };
+            let real = real.to_string();
+            if real != written {
+                return Some(Some(real));
+            }
+        }
+        None
     }
 
     /// The absolute texts whose targets tell where this path leads: as folded, and step by step if
@@ -312,13 +321,18 @@ impl LexPath {
     }
 }
 
+/// Whether a segment of a text is `..`, whichever slash separates its segments.
+pub(crate) fn names_parent(text: &str) -> bool {
+    text.split(['/', '\\']).any(|part| part == "..")
+}
+
 /// The steps as a path, with every `..` that links may affect.
 fn walked(way: &[Step], keeps_back: bool) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for step in way {
         match step {
             Step::Down(name) => parts.push(name),
-            Step::Back if !keeps_back && parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            Step::Back if !keeps_back && !matches!(parts.last(), None | Some(&"..")) => drop(parts.pop()),
             Step::Up | Step::Back => parts.push(".."),
         }
     }

@@ -4,6 +4,7 @@
 use super::argv::{Word, behind_first, display, first, program};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
+use super::path::names_parent;
 use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect, is_here};
 use super::rule::{Access, Rule};
@@ -27,12 +28,9 @@ impl Policy {
     /// What allows the call, or why it is not allowed. `asked`: what a rule asks about counts as
     /// allowed.
     pub(super) fn permission(&self, cx: &Prepared<'_>, restricted: bool, asked: bool) -> Result<Reason, Reason> {
-        let unsure = match &cx.unreadable {
-            Some(why) => Some(why.clone()),
-            None if cx.context.definition_changed => {
-                Some("the tool's definition has changed since it was allowed".to_owned())
-            }
-            None => None,
+        let unsure = match cx.unreadable.as_deref() {
+            None if cx.context.definition_changed => Some("the tool's definition has changed since it was allowed"),
+            why => why,
         };
         if let Some(why) = unsure {
             return match self.by_tier(cx) {
@@ -56,10 +54,15 @@ impl Policy {
         if let Some(rule) = rules.iter().find(|rule| rule.is_of_commands() && rule.command.is_none()) {
             return Ok(by_rule(rule, "allowed"));
         }
-        let open = cx.does().chain(cx.may_do().filter(|effect| may_be_elsewhere(cx, *effect)));
-        let open: Vec<_> = open.filter(|effect| allow_for(cx, &rules, *effect).is_none()).collect();
+        let mut open = Vec::new();
+        for effect in cx.does().chain(cx.may_do().filter(|effect| may_be_elsewhere(cx, *effect))) {
+            if allow_for(cx, &rules, effect).is_none() {
+                open.push(effect);
+            }
+        }
         if open.is_empty()
-            && let Some(rule) = cx.does().next().and_then(|first| allow_for(cx, &rules, first))
+            && let Some(first) = cx.does().next()
+            && let Some(rule) = allow_for(cx, &rules, first)
         {
             return Ok(by_rule(rule, "allowed"));
         }
@@ -83,7 +86,7 @@ impl Policy {
         if let Some(Unknown { text, kind, .. }) = first_unknown(cx, Weight::Unseen) {
             return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
         }
-        let wide = match over_commands(cx, rules).find(|rule| rule.command.as_ref().is_none_or(|pattern| pattern.any)) {
+        let wide = match over_commands(cx, rules).find(|rule| !rule.names_commands()) {
             Some(rule) => Ok(by_rule(rule, "allowed")),
             None => self.by_tier(cx),
         };
@@ -115,13 +118,8 @@ impl Policy {
             }
         }
         for part in &cx.effects.unknowns {
-            let here = part.folder.as_ref().is_some_and(|folder| is_here(folder, &cx.context));
-            // An allow may name the interpreter of its code, or the word that is its option.
-            let named = |rule: &&Rule| {
-                part.interpreter.is_some_and(|index| names_interpreter(cx, rule, index))
-                    || part.option.is_some_and(|(index, at)| names_word(cx, rule, index, at))
-            };
-            if !here && !rules.iter().any(named) {
+            let here = matches!(&part.folder, Some(folder) if is_here(folder, &cx.context));
+            if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {
                 return Err(part.reason());
             }
         }
@@ -143,16 +141,15 @@ impl Policy {
             return None;
         }
         // The same under the name for which the policy has this path.
-        let known = self.program_at(program).map(Word::known);
-        let renamed = known.map(|name| [&[name], behind_first(words)].concat());
+        let renamed = self.program_at(program).map(|name| [&[Word::known(name)], behind_first(words)].concat());
         for rule in over_commands(cx, rules) {
             let Some(pattern) = &rule.command else { continue };
-            if pattern.allows(words) || renamed.as_ref().is_some_and(|renamed| pattern.allows(renamed)) {
+            if pattern.allows(words) || matches!(&renamed, Some(renamed) if pattern.allows(renamed)) {
                 return Some(by_rule(rule, "allowed"));
             }
         }
         let reads = self.read_only_shell(&cx.context) && readonly::only_reads(words, cx.context.workspace_trusted);
-        reads.then(|| Reason::new(Effect::Allow, format!("`{program}` only reads")))
+        if reads { Some(Reason::new(Effect::Allow, format!("`{program}` only reads"))) } else { None }
     }
 }
 
@@ -171,17 +168,23 @@ fn over_commands<'r>(cx: &Prepared<'_>, rules: &[&'r Rule]) -> impl Iterator<Ite
 fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
     let inner = cx.words_of(index);
     let outer = cx.words_of(index.checked_sub(1)?);
-    let from = outer.len().checked_sub(inner.len()).filter(|&from| from > 0 && outer.ends_with(inner))?;
-    if !launchers::is_launcher(program(outer)?) {
+    let from = outer.strip_suffix(inner)?.len();
+    if from == 0 || !launchers::is_launcher(program(outer)?) {
         return None;
     }
     for rule in over_commands(cx, rules) {
         let Some(pattern) = &rule.command else { continue };
-        if pattern.literal().is_some_and(|(words, _)| words.len() > from) && pattern.allows(outer) {
+        if matches!(pattern.literal(), Some((words, _)) if words.len() > from) && pattern.allows(outer) {
             return Some(by_rule(rule, "allowed"));
         }
     }
     None
+}
+
+/// Whether an allow names the interpreter of a part's code, or the word that is its option.
+fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
+    matches!(part.interpreter, Some(index) if names_interpreter(cx, rule, index))
+        || matches!(part.option, Some((index, at)) if names_word(cx, rule, index, at))
 }
 
 /// Whether an allow names the interpreter of a part, and so any code of it.
@@ -209,13 +212,13 @@ fn may_be_elsewhere(cx: &Prepared<'_>, effect: SideEffect<'_>) -> bool {
     if !cx.is_recorded {
         return is_elsewhere(&file.text);
     }
-    let writes_nothing = cx.capability.writes.as_ref().is_some_and(Vec::is_empty);
+    let writes_nothing = cx.capability.writes.as_deref() == Some(&[]);
     file.access == if writes_nothing { Access::Read } else { Access::Write }
 }
 
 /// Whether a text that may be a path leads out of the working folder.
 fn is_elsewhere(text: &str) -> bool {
-    text.starts_with(['/', '~', '$', '\\']) || text.split(['/', '\\']).any(|part| part == "..") || text.contains(':')
+    text.starts_with(['/', '~', '$', '\\']) || names_parent(text) || text.contains(':')
 }
 
 /// Why a call whose paths need rules is not allowed: the first file without one.

@@ -117,7 +117,7 @@ impl Policy {
             match (&mut found, file.scope) {
                 (None, _) if !may_loosen => {
                     let known = ToolCapability::builtin(call.tool).unwrap_or_default();
-                    let tier = capability.tier.filter(|&tier| tier == PolicyTier::A);
+                    let tier = if capability.tier == Some(PolicyTier::A) { capability.tier } else { None };
                     found = Some(Cow::Owned(ToolCapability { tier, ..known.with(capability) }));
                 }
                 (None, _) => found = Some(Cow::Borrowed(capability)),

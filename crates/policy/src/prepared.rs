@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use serde_json::Value;
 
 use super::argv::{self, Word, display};
-use super::capability::{PolicyTier, ToolCapability, texts, unreadable};
+use super::capability::{PolicyTier, ToolCapability, texts, texts_of, unreadable};
 use super::context::{Context, History, PolicyCall};
 use super::counted;
 use super::decision::Reason;
@@ -95,7 +95,7 @@ impl<'a> Prepared<'a> {
         };
         let arguments = call.arguments;
         let is_shell = capability.command.is_some();
-        let command_line = capability.command.as_deref().and_then(|arg| command_text(arguments, arg));
+        let command_line = command_text(arguments, capability.command.as_deref());
         let mut effects = command_effects(&call, &capability, context, command_line.as_deref());
         effects.files.extend(files_of(arguments, &capability.reads, Access::Read));
         if effects.files.is_empty() && searches_here(call.tool) && !is_shell {
@@ -155,16 +155,15 @@ impl<'a> Prepared<'a> {
     /// without what a project adds.
     fn why_unreadable(&self, own: &ToolCapability) -> Option<String> {
         let (arguments, capability) = (self.call.arguments, self.capability.as_ref());
-        let lists = capability.reads.iter().chain(capability.writes.iter().flatten()).chain(&capability.hosts);
         let single = [&capability.target, &capability.workdir].into_iter().flatten();
-        if let Some(names) = lists.chain(single.clone()).find(|names| unreadable(arguments, names)) {
+        if let Some(names) = capability.lists().chain(single.clone()).find(|names| unreadable(arguments, names)) {
             return Some(cannot_be_read(names));
         }
         if let Some(arg) = &capability.command {
             if self.command_line.is_none() {
                 return Some(cannot_be_read(arg));
             }
-            if arguments.get(arg).is_some_and(Value::is_array) {
+            if matches!(arguments.get(arg), Some(Value::Array(_))) {
                 return Some(format!("`{arg}` is a list, which only the tool can interpret"));
             }
         }
@@ -193,10 +192,7 @@ impl<'a> Prepared<'a> {
     /// command are an unknown.
     fn unseen(&self) -> Option<&str> {
         let arguments = self.call.arguments;
-        let mut seen = Vec::new();
-        for names in &self.capability.hosts {
-            seen.extend(texts(arguments, names));
-        }
+        let mut seen = texts_of(arguments, &self.capability.hosts);
         if !self.is_shell {
             seen.extend(self.effects.files.iter().map(|file| file.text.as_str()));
         }
@@ -222,7 +218,7 @@ impl<'a> Prepared<'a> {
 
     /// The words of a command.
     pub(crate) fn words_of(&self, index: usize) -> &[Word] {
-        self.effects.commands.get(index).map_or(&[], |command| command.words.as_slice())
+        if let Some(command) = self.effects.commands.get(index) { &command.words } else { &[] }
     }
 
     /// The folders that the call reads through.
@@ -246,7 +242,7 @@ impl<'a> Prepared<'a> {
 
     /// Why no path allow fits, where the reason is the form of a path or a symbolic link.
     pub(crate) fn why_no_path(&self) -> Option<String> {
-        if let Some(file) = self.effects.files.iter().find(|f| f.path.as_ref().is_some_and(LexPath::is_odd)) {
+        if let Some(file) = self.effects.files.iter().find(|file| matches!(&file.path, Some(path) if path.is_odd())) {
             return Some(format!("`{}` is written so that it may name another file", escaped(&file.text)));
         }
         let (file, real) = self.linked_elsewhere()?;
@@ -273,7 +269,7 @@ fn looks(words: &[Word]) -> bool {
 fn is_search(file: &FileEffect) -> bool {
     let (Access::Read, Some(path)) = (file.access, &file.path) else { return false };
     let below = file.recursive || path.tail().is_some();
-    below && !path.is_odd() && path.tail().is_none_or(|tail| !tail.is_glob()) && path.meanings().count() == 1
+    below && !path.is_odd() && !path.is_glob() && path.meanings().count() == 1
 }
 
 /// Whether a built-in tool searches the working folder by default.
@@ -299,7 +295,7 @@ fn command_effects(
         return effects;
     }
     let start = first_text(call.arguments, capability.workdir.as_deref());
-    let folder = start.map_or_else(LexPath::here, LexPath::read);
+    let folder = if let Some(start) = start { LexPath::read(start) } else { LexPath::here() };
     if let Some(text) = command_line {
         effects = shell::effects_in(text, &folder, capability.dialect());
         super::links::commands::follow_own_links(&mut effects);
@@ -327,7 +323,7 @@ fn whole_file(text: &str, access: Access) -> FileEffect {
 
 /// The files that some arguments name.
 fn files_of(arguments: &Value, names: &[String], access: Access) -> impl Iterator<Item = FileEffect> {
-    names.iter().flat_map(|names| texts(arguments, names)).map(move |text| whole_file(text, access))
+    texts_of(arguments, names).into_iter().map(move |text| whole_file(text, access))
 }
 
 /// The first text of an argument.
@@ -341,13 +337,16 @@ fn cannot_be_read(name: &str) -> String {
 
 /// A text with its invisible characters escaped.
 fn escaped(text: &str) -> String {
-    let show = |c: char| if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
-    text.chars().take(120).map(show).collect()
+    let mut shown = String::new();
+    for c in text.chars().take(120) {
+        shown += &if is_unseen(c) { c.escape_unicode().to_string() } else { c.to_string() };
+    }
+    shown
 }
 
 /// A command given as one string, or as a list of words, in which denies look for what they name.
-fn command_text(arguments: &Value, arg: &str) -> Option<String> {
-    match arguments.get(arg)? {
+fn command_text(arguments: &Value, arg: Option<&str>) -> Option<String> {
+    match arguments.get(arg?)? {
         Value::String(text) => Some(text.clone()),
         Value::Array(items) => {
             let words: Option<Vec<_>> = items.iter().map(|item| item.as_str().map(Word::known)).collect();

@@ -87,7 +87,7 @@ pub(crate) fn is_readable() -> bool {
 /// The row of a program, or of a program with its subcommand: `git`, `git log`.
 pub(crate) fn row(name: &str) -> Option<&'static Program> {
     let table = TABLE.as_ref()?;
-    let (text, read) = table.places.get(name).and_then(|place| table.rows.get(*place))?;
+    let (text, read) = table.rows.get(*table.places.get(name)?)?;
     Some(read.get_or_init(|| {
         serde_json::from_str(text).unwrap_or_else(|_| Program { is_broken: true, ..Program::default() })
     }))
@@ -100,7 +100,12 @@ pub(crate) fn has(name: &str) -> bool {
 
 /// The row of a program, with or without a version.
 pub(crate) fn find(base: &str) -> Option<&'static Program> {
-    name_of(base).and_then(row)
+    row(name_of(base)?)
+}
+
+/// The row of exactly this name. Without one, a row that says nothing.
+pub(crate) fn row_or_empty(name: &str) -> &'static Program {
+    row(name).unwrap_or(&UNKNOWN)
 }
 
 /// The row of a program, with or without a version. Without one, a row that says nothing.

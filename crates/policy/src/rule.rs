@@ -124,7 +124,7 @@ impl ToolPattern {
             | (Self::Mcp { .. }, ToolOrigin::Native, Effect::Allow) => false,
             (Self::Name(pattern), origin, _) => {
                 like(pattern, call.tool)
-                    || target.is_some_and(|t| like(pattern, t))
+                    || matches!(target, Some(target) if like(pattern, target))
                     || matches!(origin, ToolOrigin::Mcp(server) if like(pattern, &joined(server, call.tool)))
             }
             (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), Effect::Allow) => {
@@ -231,11 +231,16 @@ impl Rule {
 
     /// Whether it has a condition besides the tool.
     pub(crate) fn is_conditional(&self) -> bool {
-        self.command.as_ref().is_some_and(|c| !c.any)
+        self.names_commands()
             || self.path.is_some()
             || self.host.is_some()
-            || self.target.as_deref().is_some_and(|t| t != "*")
+            || !matches!(self.target.as_deref(), None | Some("*"))
             || !self.args.is_empty()
+    }
+
+    /// Whether it has a condition on commands.
+    pub(crate) fn names_commands(&self) -> bool {
+        matches!(&self.command, Some(pattern) if !pattern.any)
     }
 
     /// Whether it covers a tool: by name, or as one of its family. An allow for a family covers

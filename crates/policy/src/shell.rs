@@ -62,8 +62,8 @@ pub fn effects(command: &str, start: &LexPath) -> SideEffects {
 pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
     // A carriage return or an escape sequence rewrites the line that the person sees.
-    let unseen = |c: &char| is_unseen(*c) && !matches!(c, '\n' | '\t');
-    if let Some(c) = hidden_in(command).or_else(|| command.chars().find(unseen)) {
+    let unseen = command.chars().find(|c| is_unseen(*c) && !matches!(c, '\n' | '\t'));
+    if let Some(c) = hidden_in(command).or(unseen) {
         found.unknown("hidden-character", &c.escape_unicode().to_string(), Weight::Unseen);
     }
     found

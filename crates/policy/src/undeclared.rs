@@ -5,6 +5,7 @@ use crate::argv::is_listed;
 use serde_json::Value;
 
 use super::capability::{Family, ToolCapability};
+use super::path::names_parent;
 
 /// The longest text that is taken for a path or a host, in bytes: `PATH_MAX` of Linux.
 const MAX_TEXT: usize = 4_096;
@@ -33,7 +34,7 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if capability.declared().any(|known| known == name) || recorded && is_listed(OF_TEXT, name) {
+        if capability.declares(name) || recorded && is_listed(OF_TEXT, name) {
             continue;
         }
         let before = found.len();
@@ -85,21 +86,17 @@ fn may_be_place(text: &str) -> bool {
 
 /// Whether a text leads out of the working folder, if it is a path.
 fn is_elsewhere(text: &str) -> bool {
-    text.starts_with(['/', '~', '$']) || text.contains("://") || text.split(['/', '\\']).any(|part| part == "..")
+    text.starts_with(['/', '~', '$']) || text.contains("://") || names_parent(text)
 }
 
 /// An undeclared argument of a tool that runs commands, other than a number or a switch that is
 /// off. `own`: the record without the additions of a project; only its command and folder count as
 /// declared.
-pub(super) fn of_a_shell<'a>(
-    arguments: &'a Value,
-    capability: &ToolCapability,
-    own: &ToolCapability,
-) -> Option<&'a str> {
-    if capability.command.is_none() && capability.family != Some(Family::Shell) {
+pub(super) fn of_a_shell<'a>(arguments: &'a Value, record: &ToolCapability, own: &ToolCapability) -> Option<&'a str> {
+    if record.command.is_none() && record.family != Some(Family::Shell) {
         return None;
     }
-    let judged = [&capability.command, &capability.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
+    let judged = [&record.command, &record.workdir].into_iter().flatten().flat_map(|names| names.split('|'));
     let known: Vec<&str> = own.declared().chain(judged).collect();
     for (name, value) in arguments.as_object()? {
         let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));

@@ -10,7 +10,7 @@ use super::argv::{self, Word, base_name, cluster};
 use super::capability::Undo;
 use super::context::ToolOrigin;
 use super::links::Links;
-use super::path::{Base, LexPath};
+use super::path::Base;
 use super::prepared::Prepared;
 use super::programs;
 use super::shell::{FileEffect, Role, readonly};
@@ -189,19 +189,19 @@ fn path_of(cx: &Prepared<'_>, file: &FileEffect) -> Option<String> {
         spots => lead_to_one(spots, cx.context.links.as_ref()?),
     };
     let single = !path.is_odd() && path.meanings().count() == 1 && one_place;
-    (single && absolute.base == Base::Root).then(|| absolute.to_string())
+    if single && absolute.base == Base::Root { Some(absolute.to_string()) } else { None }
 }
 
 /// Whether it is known that links lead several paths to one.
 fn lead_to_one(spots: &[String], links: &Links) -> bool {
-    let mut places = spots.iter().map(|spot| links.lead(spot).map(LexPath::plain));
+    let mut places = spots.iter().map(|spot| links.real_path(spot));
     let Some(Some(first)) = places.next() else { return false };
     places.all(|place| place.as_ref() == Some(&first))
 }
 
 fn is_exact(words: &[Word], role: Role) -> bool {
     match role {
-        Role::Carries => argv::program(words).and_then(programs::row).is_some_and(|row| row.is.writes_nothing),
+        Role::Carries => programs::row_or_empty(argv::program(words).unwrap_or_default()).is.writes_nothing,
         Role::Guess => false,
         Role::Runs if readonly::only_reads(words, false) => true,
         Role::Runs => match argv::all_known(words).as_deref() {
@@ -214,11 +214,10 @@ fn is_exact(words: &[Word], role: Role) -> bool {
 /// Whether a program writes its operands and nothing else, with these arguments. By its row: of a
 /// program without one it is unknown what it writes.
 fn writes_operands(program: &str, arguments: &[&str]) -> bool {
-    let Some(row) = programs::row(base_name(program)).filter(|row| row.is.writes_operands) else { return false };
-    if row.writes_more.iter().any(|option| arguments.iter().any(|argument| may_be(argument, option))) {
-        return false;
-    }
-    !(row.is.sed && arguments.iter().any(|argument| keeps_old_file(argument)))
+    let row = programs::row_or_empty(base_name(program));
+    row.is.writes_operands
+        && !row.writes_more.iter().any(|option| arguments.iter().any(|argument| may_be(argument, option)))
+        && !(row.is.sed && arguments.iter().any(|argument| keeps_old_file(argument)))
 }
 
 /// Whether an option of `sed` keeps the old file under another name: `-i.bak`.
@@ -233,5 +232,5 @@ fn may_be(argument: &str, option: &str) -> bool {
         let name = argument.split('=').next().unwrap_or(argument);
         return name.starts_with("--") && name.len() > 2 && option.starts_with(name);
     }
-    cluster(argument).is_some() && option.strip_prefix('-').is_some_and(|letter| argument.contains(letter))
+    cluster(argument).is_some() && matches!(option.strip_prefix('-'), Some(letter) if argument.contains(letter))
 }

@@ -72,15 +72,20 @@ pub(crate) fn is_unseen(c: char) -> bool {
 
 /// Whether a text contains such a character.
 pub(crate) fn has_unseen(text: &str) -> bool {
-    text.chars().any(is_unseen)
+    text.contains(is_unseen)
 }
 
 /// A text without such characters and without variation selectors.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| invisible(c).is_none()) {
+    if !text.contains(|c| invisible(c).is_some()) {
         return text.into();
     }
     text.chars().filter(|&c| invisible(c).is_none()).collect::<String>().into()
+}
+
+/// Whether a text has only letters, digits and `_`.
+pub(crate) fn is_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// Whether a text has no characters but digits.

@@ -15,7 +15,7 @@ use crate::catalog::faults::Faults;
 use crate::catalog::input::Input;
 use crate::catalog::slice::Slice;
 use crate::catalog::tool::{Key, qualified};
-use crate::catalog::{Format, Tool};
+use crate::catalog::{Format, Origin, Tool};
 use crate::diagnostic::Diagnostic;
 use crate::name::ToolName;
 use crate::schema;
@@ -99,7 +99,8 @@ pub(super) fn read_tool(
         description: description.map(Into::into),
         keys: parts.keys(&text, format),
         source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
-        origin: Some(format),
+        format: Some(format),
+        origin: Origin::Unknown,
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
         faults: Faults::of_schema(&parameters),

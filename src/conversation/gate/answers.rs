@@ -3,17 +3,20 @@
 
 use serde_json::Value;
 
-use super::resolve::near;
+use super::resolve::{near, only_match, shown_name};
+use super::suggest::{Suggest, one_line};
 use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{OpenedTool, Outcome, Reply};
+use crate::conversation::repair::is_parallel;
 use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
+use crate::engine::unknown_arguments;
 use crate::name::ToolName;
-use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, Naming, definition, definitions};
-use crate::wire::{Answered, ExpansionAnswer, MetaRole};
+use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, definition, definitions};
+use crate::wire::{Answered, ExpansionAnswer, MetaRole, Named};
 
 /// The maximum number of characters of an unknown name that an answer repeats.
 const MAX_NAME_SHOWN: usize = 80;
@@ -32,31 +35,45 @@ impl Conversation {
     pub(super) fn answer_unknown(&mut self, current: &CallInProgress<'_>, name: &str) -> Outcome {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
-        let near = near(&engine, &bound.names, name);
+        let folds = !self.presentation().deferred().is_empty();
         let mut content = format!("Unknown tool `{short}`.");
-        let mut names: Vec<String> = Vec::with_capacity(near.len());
-        for at in &near {
-            if let Some(tool) = engine.catalog().at(*at) {
-                names.push(format!("`{}`", bound.names.tool(*at, tool.name().as_str())));
+        let (mut suggested, mut tools) = (None, Vec::new());
+        if is_parallel(name) {
+            content = format!("`{short}` is not a tool: make each call on its own.");
+            suggested = Suggest::of(self).inner_calls(current.arguments);
+        } else if let Some(only) = only_match(&engine, &bound.names, name) {
+            let shown = shown_name(&engine, &bound.names, Named::Tool(only));
+            content.push_str(&format!(" Did you mean `{shown}`?"));
+            suggested =
+                one_line(current.arguments).map(|arguments| Suggest::of(self).repeat_line(current, shown, &arguments));
+            tools.push(only);
+        } else {
+            let mut names = Vec::new();
+            for named in near(&engine, &bound.names, name, folds) {
+                names.push(format!("`{}`", shown_name(&engine, &bound.names, named)));
+                if let Named::Tool(index) = named {
+                    tools.push(index);
+                }
             }
-        }
-        match names.split_last() {
-            None => {}
-            Some((only, [])) => content.push_str(&format!(" Did you mean {only}?")),
-            Some((last, rest)) => content.push_str(&format!(" Did you mean {} or {last}?", rest.join(", "))),
-        }
-        if !self.presentation().deferred().is_empty() {
-            content.push_str(&format!(" {} lists more.", bound.names.meta(MetaRole::Expand)));
+            match names.split_last() {
+                None => {}
+                Some((only, [])) => content.push_str(&format!(" Did you mean {only}?")),
+                Some((last, rest)) => content.push_str(&format!(" Did you mean {} or {last}?", rest.join(", "))),
+            }
+            if folds {
+                content.push_str(&format!(" {} lists more.", bound.names.meta(MetaRole::Expand)));
+            }
         }
         self.called(current, &short, CallKind::Unknown);
         let nudge = self.state.breaker.on_unknown();
         if nudge != Nudge::None {
             content.push_str("\nSeveral unknown tools in a row. Call only tools you have been shown.");
         }
-        if nudge == Nudge::Schemas && !near.is_empty() {
+        if nudge == Nudge::Schemas && !tools.is_empty() {
             content.push('\n');
-            content.push_str(&definitions(engine.catalog(), self.arm(), near, &*bound.names));
+            content.push_str(&definitions(engine.catalog(), self.arm(), tools, &*bound.names));
         }
+        content.push_str(&suggested.unwrap_or_default());
         let kind = if nudge == Nudge::None { ReplyKind::UnknownTool } else { ReplyKind::Loop };
         self.give(current, None, Answer::error(kind, content))
     }
@@ -76,21 +93,24 @@ impl Conversation {
         }
         let nudge = self.state.breaker.on_failure(current.digest);
         let opens = self.is_closed(resolved);
+        let mut opened = Vec::new();
         if nudge != Nudge::None {
             content.push_str(
                 "\nThis exact call has failed before. Fix the arguments listed above or use another approach.",
             );
         }
-        if opens && self.arm().delivery() == Delivery::Append {
-            content.push_str(APPENDED);
-        } else if opens || nudge == Nudge::Schemas {
+        if opens {
+            opened = self.add_definition(current, resolved, &mut content);
+        } else if nudge == Nudge::Schemas {
             content.push_str("\nFull definition:\n");
             content.push_str(&definition(resolved.tool, resolved.shown));
         }
-        let opened = if opens { vec![resolved.tool.name().clone()] } else { Vec::new() };
-        if opens {
-            let by = Some(current.call.own.clone());
-            self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+        let value = current.arguments.value().ok();
+        let unknown = value.map(|value| unknown_arguments(resolved.tool.parameters(), value)).unwrap_or_default();
+        if !unknown.is_empty()
+            && let Some(arguments) = Suggest::of(self).without_unknown(resolved, current.arguments, &unknown)
+        {
+            content.push_str(&Suggest::of(self).repeat_line(current, resolved.shown, &arguments));
         }
         let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };
         let answer = Answer::error(kind, content).opening(opened);
@@ -130,7 +150,7 @@ impl Conversation {
             return None;
         }
         self.wire().expansion(&ExpansionAnswer {
-            call: Answered { id: call.label().as_str(), name: &call.name },
+            call: Answered { id: call.label().id.as_str(), name: &call.name },
             catalog: self.engine.catalog(),
             presentation: self.presentation(),
             names: &self.bound.names,

@@ -4,83 +4,125 @@
 //! check can detect that. So hidden parameters are shown once: a read-only call runs, and its
 //! result lists them; any other call, and any that requires approval, is answered once with the
 //! full definition and runs when it is repeated.
+//!
+//! JSON Schema accepts arguments with names that the tool does not have. If the real names were
+//! hidden, the model invented them: the call is answered once as a mistake. Otherwise it runs, and
+//! a line before its result names them.
 
 use super::answers::APPENDED;
+use super::suggest::{Suggest, one_line, unknown_text};
 use super::{CallInProgress, ResolvedTool};
 use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
-use crate::conversation::{Answer, Conversation, ReplyKind};
-use crate::engine::Blind;
+use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
+use crate::engine::{Blind, unknown_arguments};
+use crate::name::ToolName;
 use crate::profile::{Delivery, definition};
 
-/// How hidden parameters are handled.
+/// How hidden parameters and unknown arguments are handled.
 pub(super) enum Shown {
     /// There are none, or the model has seen them.
     Already,
-    /// The call runs, and this line precedes its result.
-    With(String),
-    /// The call is answered with the hidden parameters.
+    /// The call runs, and a line precedes its result.
+    With(ForwardNotes),
+    /// The call is answered first.
     First(Box<Outcome>),
 }
 
 impl Conversation {
-    /// Shows the hidden parameters of a tool if the model has not seen them and the call omits any.
-    /// `waits`: the call requires approval, and the approval should be for the intended call.
+    /// Shows the hidden parameters of a tool if the model has not seen them and the call omits any,
+    /// and reports arguments that the tool does not have. `runs`: the tool is read-only and the
+    /// call needs no approval, which should be for the intended call.
     pub(super) fn show_hidden(
         &mut self,
         current: &CallInProgress<'_>,
         resolved: ResolvedTool<'_>,
-        waits: bool,
+        runs: bool,
     ) -> Shown {
-        let name = resolved.tool.name().as_str();
-        if self.engine.blind() == Blind::Forward || self.was_read(resolved) || self.state.is_named(name) {
+        let ResolvedTool { index, tool, shown } = resolved;
+        if self.engine.blind() == Blind::Forward {
             return Shown::Already;
         }
-        let mut hidden = self.presentation().hidden_parameters(resolved.index, resolved.tool);
-        if let Ok(value) = current.arguments.value() {
+        let was_read = self.was_read(resolved) || self.state.is_named(tool.name().as_str());
+        let mut hidden = if was_read { Vec::new() } else { self.presentation().hidden_parameters(index, tool) };
+        let value = current.arguments.value().ok();
+        let unknown = value.map(|value| unknown_arguments(tool.parameters(), value)).unwrap_or_default();
+        if !unknown.is_empty() {
+            if !hidden.is_empty() {
+                let mistake = format!("{shown} was not run: {}", unknown_text("it", &unknown));
+                let repeated = Suggest::of(self).without_unknown(resolved, current.arguments, &unknown);
+                return self.answer_first(current, resolved, ReplyKind::Invalid, mistake, repeated);
+            }
+            if self.state.was_reported(current.digest) {
+                return Shown::Already;
+            }
+            return Shown::With(ForwardNotes {
+                note: Some(format!("[{}]", unknown_text(shown, &unknown))),
+                about_unknown: true,
+                ..ForwardNotes::default()
+            });
+        }
+        if let Some(value) = value {
             hidden.retain(|name| value.get(name).is_none());
         }
         if hidden.is_empty() {
             return Shown::Already;
         }
-        let reads = resolved.tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
-        if reads && !waits {
-            let shown = resolved.shown;
-            return Shown::With(format!(
-                "[{shown} has optional parameters that you have not seen and did not set: {}]",
-                quoted_names(&hidden)
-            ));
+        if runs {
+            let names = quoted_names(&hidden);
+            let note = format!("[{shown} has optional parameters that you have not seen and did not set: {names}]");
+            return Shown::With(ForwardNotes { note: Some(note), ..ForwardNotes::default() });
         }
-        Shown::First(Box::new(self.show_first(current, resolved, &hidden)))
+        let first = format!("{shown} was not run yet: you had not seen its definition.");
+        self.answer_first(current, resolved, ReplyKind::Shown, first, one_line(current.arguments))
     }
 
-    /// Answers a call with the definition that the model has not seen.
-    fn show_first(&mut self, current: &CallInProgress<'_>, resolved: ResolvedTool<'_>, hidden: &[&str]) -> Outcome {
-        let mut content = format!(
-            "{} was not run yet: you have not seen its parameters {}. Repeat the call, changed or not.",
-            resolved.shown,
-            quoted_names(hidden)
-        );
+    /// Answers a call with what is wrong, the definition that the model has not seen, and the call
+    /// to make.
+    fn answer_first(
+        &mut self,
+        current: &CallInProgress<'_>,
+        resolved: ResolvedTool<'_>,
+        kind: ReplyKind,
+        mut content: String,
+        repeated: Option<String>,
+    ) -> Shown {
+        let shown = resolved.shown;
         // One answer to each message contains the definition. In a shared conversation that answer
         // may have gone to another client.
-        let brought = !self.state.shared && !self.is_closed(resolved);
-        let mut opened = Vec::new();
-        if brought {
-            content.push_str(" Its full definition is in another result of this message.");
+        let opened = if !self.state.shared && !self.is_closed(resolved) {
+            content.push_str("\nIts full definition is in another result of this message.");
+            Vec::new()
         } else {
-            if self.arm().delivery() == Delivery::Append {
-                content.push_str(APPENDED);
-            } else {
-                content.push_str("\nFull definition:\n");
-                content.push_str(&definition(resolved.tool, resolved.shown));
-            }
-            opened.push(resolved.tool.name().clone());
-            let by = Some(current.call.own.clone());
-            self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+            self.add_definition(current, resolved, &mut content)
+        };
+        content
+            .push_str(&format!("\nNow call {shown} again in the same form, with only the values that the user gave."));
+        if let Some(arguments) = repeated {
+            content.push_str(&Suggest::of(self).repeat_line(current, shown, &arguments));
         }
-        let answer = Answer::error(ReplyKind::Shown, content).opening(opened);
-        self.give(current, Some(resolved.tool.name().as_str()), answer)
+        let answer = Answer::error(kind, content).opening(opened);
+        Shown::First(Box::new(self.give(current, Some(resolved.tool.name().as_str()), answer)))
+    }
+
+    /// Adds the full definition of a tool to an answer, which opens it.
+    pub(super) fn add_definition(
+        &mut self,
+        current: &CallInProgress<'_>,
+        resolved: ResolvedTool<'_>,
+        content: &mut String,
+    ) -> Vec<ToolName> {
+        if self.arm().delivery() == Delivery::Append {
+            content.push_str(APPENDED);
+        } else {
+            content.push_str("\nFull definition:\n");
+            content.push_str(&definition(resolved.tool, resolved.shown));
+        }
+        let opened = vec![resolved.tool.name().clone()];
+        let by = Some(current.call.own.clone());
+        self.record_event(Event::Expanded { by, categories: Vec::new(), tools: opened.clone() });
+        opened
     }
 
     /// Whether the model had read the tool's full schema when it wrote the call: in the array, or

@@ -151,7 +151,7 @@ impl Conversation {
     /// forgotten call may have had the same label.
     fn is_distinct(&self, call: &Call) -> bool {
         let keyed = call.identity.key.is_some();
-        !self.id().is_empty() && (keyed || !self.state.forgot && !call.label().as_str().starts_with(NUMBERED))
+        !self.id().is_empty() && (keyed || !self.state.forgot && !call.label().id.as_str().starts_with(NUMBERED))
     }
 
     /// Whether the approval that a call waits for has expired. It is then void, and the call is
@@ -270,8 +270,8 @@ impl Conversation {
         let waiting = self.state.pending.get(approval).ok_or_else(|| CallError::NotWaiting(approval.clone()))?;
         let own = own.unwrap_or(&waiting.id).clone();
         let call = match self.state.calls.get(&own) {
-            Some(record) => Call { own, identity: record.identity.clone(), name: record.name.clone() },
-            None => Call { own, identity: CallIdentity::default(), name: waiting.target.clone() },
+            Some(record) => Call::named(self, own, record.identity.clone(), record.name.clone()),
+            None => Call::named(self, own, CallIdentity::default(), waiting.target.clone()),
         };
         let resumed = self.take_up(approval, &call)?;
         Ok((call.own, resumed))

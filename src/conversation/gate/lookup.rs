@@ -17,17 +17,11 @@ impl Conversation {
             Err(why) => Err(format!("invalid JSON: {why}")),
         };
         let answer = match request {
-            Ok(request) => Self::expanded_answer(self.open_requested(Some(&current.call.own), &request)),
+            Ok(request) => expanded_answer(self.open_requested(Some(&current.call.own), &request)),
             Err(why) => self.malformed_answer(&why),
         };
         let answer = self.nudged(answer, self.state.breaker.on_meta());
         self.give(current, Some(EXPAND_TOOLS), answer)
-    }
-
-    fn expanded_answer(expansion: Expansion) -> Answer {
-        let Expansion { reply, notes, opened, mentioned, unknown, .. } = expansion;
-        let failed = mentioned.is_empty() && !unknown.is_empty();
-        Answer { kind: ReplyKind::Expanded, content: Arc::from(reply), failed, notes, opened, mentioned }
     }
 
     fn malformed_answer(&self, why: &str) -> Answer {
@@ -62,4 +56,10 @@ impl Conversation {
 
 fn with_line(text: &str, added: &str) -> String {
     if text.is_empty() { added.to_owned() } else { format!("{text}\n{added}") }
+}
+
+fn expanded_answer(expansion: Expansion) -> Answer {
+    let Expansion { reply, notes, opened, mentioned, unknown, .. } = expansion;
+    let failed = mentioned.is_empty() && !unknown.is_empty();
+    Answer { kind: ReplyKind::Expanded, content: Arc::from(reply), failed, notes, opened, mentioned }
 }

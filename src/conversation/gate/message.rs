@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::resolve::{self, Target};
+use super::resolve::{self, ResolvedCall, Target};
 use super::{Call, digest_of};
 use crate::conversation::outcome::Outcome;
 use crate::conversation::state::{Became, CallRecord};
@@ -35,7 +35,7 @@ pub(in crate::conversation) struct Arrived {
     pub(super) arguments: Arguments,
     /// The result of the check if the arguments are an object.
     pub(super) checked: Option<Checked>,
-    /// The coercions, one line each.
+    /// The corrections of name and arguments, one line each.
     pub(super) coerced: Vec<String>,
     /// SHA-256 of the target and its arguments.
     pub(super) digest: String,
@@ -76,8 +76,20 @@ impl Conversation {
     /// Reads a call: resolves its name, coerces and checks its arguments.
     pub(in crate::conversation) fn arrived(&self, call: &ModelCall) -> Arrived {
         let (engine, bound) = (&self.engine, &self.bound);
-        let (target, mut arguments) = resolve::resolve_target(engine, &bound.names, &call.name, &call.arguments);
-        let (mut checked, mut coerced) = (None, Vec::new());
+        let ResolvedCall { target, mut arguments, notes, several } =
+            resolve::resolve_target(engine, &bound.names, &call.name, &call.arguments);
+        let (mut checked, mut coerced) = (None, notes);
+        if let Some(count) = several {
+            let calls = if count == 2 { "two".to_owned() } else { count.to_string() };
+            let why = format!("the arguments are {calls} JSON objects: make {calls} calls, each with one of them");
+            checked = Some(Checked::Invalid(vec![why]));
+        }
+        if let Some(parameters) = target.meta_role().and_then(|role| bound.meta_parameters(role))
+            && let Some(Coerced { text, notes }) = engine.coerce_arguments(parameters, &arguments.text())
+        {
+            arguments = Arguments::from_text(&text);
+            coerced.extend(notes);
+        }
         if let Target::Tool(index) = target
             && let Some(tool) = engine.catalog().at(index)
         {
@@ -93,7 +105,8 @@ impl Conversation {
                 checked = Some(found);
                 // From here on, only the coerced arguments are used.
                 if let Some(Coerced { text, notes }) = changed {
-                    (arguments, coerced) = (Arguments::from_text(&text), notes);
+                    arguments = Arguments::from_text(&text);
+                    coerced.extend(notes);
                 }
             }
         }
@@ -278,7 +291,7 @@ impl Conversation {
         if let Some(own) = &place.known
             && let Some(record) = self.state.calls.get(own)
         {
-            return Call { own: own.clone(), identity: record.identity.clone(), name };
+            return Call::named(self, own.clone(), record.identity.clone(), name);
         }
         let label = match arrived.label.as_str() {
             "" => CallId::from(format!("{NUMBERED}{}", self.state.called + 1)),
@@ -294,7 +307,7 @@ impl Conversation {
         let label = (own != label).then_some(label);
         let identity =
             CallIdentity { label, message: place.message, size: place.size, key: place.key.clone(), earlier, twin };
-        Call { own, identity, name }
+        Call::named(self, own, identity, name)
     }
 
     /// An id under which no call is remembered: the label, or the label with a number.

@@ -4,9 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::is_read_only;
+use crate::conversation::Conversation;
+use crate::conversation::repair::{self, Reading};
+use crate::diagnostic::visible;
 use crate::engine::Engine;
 use crate::name::nearest;
 use crate::profile::{Bridge, Naming};
+use crate::schema::takes_no_parameters;
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// The maximum number of nested `call_tool` calls.
@@ -28,6 +33,15 @@ pub(super) enum Target {
 }
 
 impl Target {
+    /// The role of a lookup.
+    pub(super) fn meta_role(&self) -> Option<MetaRole> {
+        match self {
+            Self::Expand => Some(MetaRole::Expand),
+            Self::Skill => Some(MetaRole::Skill),
+            _ => None,
+        }
+    }
+
     /// The recorded name of the target: its catalog name, or that of a meta-tool.
     pub(super) fn recorded_name<'n>(&'n self, engine: &'n Engine) -> Cow<'n, str> {
         match self {
@@ -40,20 +54,36 @@ impl Target {
     }
 }
 
+/// A call's target and its arguments.
+#[derive(Debug, Clone)]
+pub(super) struct ResolvedCall {
+    pub(super) target: Target,
+    pub(super) arguments: Arguments,
+    /// The repairs of name and arguments, one line each.
+    pub(super) notes: Vec<String>,
+    /// The number of calls whose arguments were written as those of one call, if several.
+    pub(super) several: Option<usize>,
+}
+
 /// Resolves a call, unwrapping `call_tool`. Every arm accepts `call_tool`.
-pub(super) fn resolve_target(
-    engine: &Engine,
-    names: &NameTable,
-    name: &str,
-    written: &Arguments,
-) -> (Target, Arguments) {
+pub(super) fn resolve_target(engine: &Engine, names: &NameTable, name: &str, written: &Arguments) -> ResolvedCall {
     let (mut name, mut arguments) = (name.to_owned(), written.clone());
+    let (mut notes, mut several) = (Vec::new(), None);
     let mut through = Bridge::Any;
     for _ in 0..MAX_WRAPPING {
-        match resolve_name(engine, names, &name) {
-            Some(Named::Meta(MetaRole::Expand)) => return (Target::Expand, arguments),
-            Some(Named::Meta(MetaRole::Skill)) => return (Target::Skill, arguments),
-            Some(Named::Meta(MetaRole::Call(bridge))) => match unwrapped(&arguments) {
+        let Some(named) = resolve_name(engine, names, &name) else {
+            return ResolvedCall { target: Target::Unknown(name), arguments, notes, several };
+        };
+        if known_name(engine, names, &name).is_none() {
+            notes.push(format!("name: `{}` was read as `{}`", visible(&name), shown_name(engine, names, named)));
+        }
+        if engine.coerces() {
+            several = repair_arguments(engine, named, &mut arguments, &mut notes);
+        }
+        let target = match named {
+            Named::Meta(MetaRole::Expand) => Target::Expand,
+            Named::Meta(MetaRole::Skill) => Target::Skill,
+            Named::Meta(MetaRole::Call(bridge)) => match unwrapped(&arguments) {
                 Ok(inner) => {
                     (name, arguments) = inner;
                     // Of several bridges, the most limited one applies: it may be the one a person
@@ -63,23 +93,22 @@ pub(super) fn resolve_target(
                         (Bridge::Any, own) => own,
                         (known, own) => known.min(own),
                     };
+                    continue;
                 }
-                Err(why) => return (Target::BadWrapping(why.to_owned()), written.clone()),
+                Err(why) => Target::BadWrapping(why.to_owned()),
             },
-            Some(Named::Tool(index)) => {
-                let needs = engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::for_tool);
-                return match needs {
-                    None => (Target::Tool(index), arguments),
-                    Some(needs) => {
-                        let why = format!("it cannot run `{name}`; use {}", names.bridge(needs));
-                        (Target::BadWrapping(why), written.clone())
-                    }
-                };
+            Named::Tool(index) => {
+                match engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::for_tool) {
+                    None => Target::Tool(index),
+                    Some(needs) => Target::BadWrapping(format!("it cannot run `{name}`; use {}", names.bridge(needs))),
+                }
             }
-            None => return (Target::Unknown(name), arguments),
-        }
+        };
+        let arguments = if matches!(target, Target::BadWrapping(_)) { written.clone() } else { arguments };
+        return ResolvedCall { target, arguments, notes, several };
     }
-    (Target::BadWrapping(format!("nested more than {MAX_WRAPPING} levels deep")), written.clone())
+    let target = Target::BadWrapping(format!("nested more than {MAX_WRAPPING} levels deep"));
+    ResolvedCall { target, arguments: written.clone(), notes, several: None }
 }
 
 fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
@@ -91,18 +120,100 @@ fn unwrapped(outer: &Arguments) -> Result<(String, Arguments), &'static str> {
     Ok((name.clone(), arguments))
 }
 
-/// Resolves a name: exactly, or to the only read-only tool that matches after folding case, `-` and
-/// `_`, and a server prefix. A guess must never change anything.
-fn resolve_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
-    let exact = names.find_named(engine.catalog(), name).filter(|named| match named {
-        // Without skills `activate_skill` is unknown.
-        Named::Meta(MetaRole::Skill) => engine.skills().is_some_and(|skills| skills.tool().is_some()),
-        _ => true,
-    });
-    exact.or_else(|| guess(engine, names, name).map(Named::Tool))
+/// Repairs arguments that are not an object and have one reading. Returns the number of calls if
+/// they are the arguments of several.
+fn repair_arguments(
+    engine: &Engine,
+    named: Named,
+    arguments: &mut Arguments,
+    notes: &mut Vec<String>,
+) -> Option<usize> {
+    // Other blanks than those of JSON are accepted, but are not JSON.
+    let is_plain = arguments.as_written().is_none_or(|text| text.trim() == text.trim_matches([' ', '\t', '\n', '\r']));
+    if is_plain && matches!(arguments.value(), Ok(Value::Object(_))) {
+        return None;
+    }
+    let is_bare = match named {
+        Named::Tool(index) => engine.catalog().at(index).is_some_and(|tool| takes_no_parameters(tool.parameters())),
+        Named::Meta(_) => false,
+    };
+    match repair::read_arguments(&arguments.text(), is_bare) {
+        Reading::Object { text, notes: repairs } => {
+            *arguments = Arguments::from_text(&text);
+            notes.extend(repairs);
+            None
+        }
+        Reading::Several(count) => Some(count),
+        Reading::Unclear => None,
+    }
 }
 
-fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
+/// A name in the wire's alphabet, for the history: unchanged if the wire accepts it, otherwise the
+/// name of the tool that it resolves to, or the name with other characters replaced.
+pub(in crate::conversation) fn accepted_name<'n>(conversation: &Conversation, name: &'n str) -> Cow<'n, str> {
+    let rule = &conversation.limits.name;
+    if rule.fits(name) {
+        return Cow::Borrowed(name);
+    }
+    let (engine, names) = (&conversation.engine, &conversation.bound.names);
+    if let Some(named) = resolve_name(engine, names, name) {
+        return Cow::Owned(shown_name(engine, names, named).to_owned());
+    }
+    let lead = name.chars().next().is_none_or(|c| !rule.allows(c) || !rule.starts(c)).then_some('_');
+    let replaced = name.chars().map(|c| if rule.allows(c) { c } else { '_' });
+    Cow::Owned(lead.into_iter().chain(replaced).take(rule.max_len()).collect())
+}
+
+/// Resolves a name: exactly, without the marks of a chat template, or by [`guess`].
+pub(super) fn resolve_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+    known_name(engine, names, name)
+        .or_else(|| known_name(engine, names, plain_name(engine, names, name)?))
+        .or_else(|| guess(engine, names, name))
+}
+
+fn known_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+    names.find_named(engine.catalog(), name).filter(|named| match named {
+        // Without skills `activate_skill` is unknown.
+        Named::Meta(MetaRole::Skill) => has_skills(engine),
+        _ => true,
+    })
+}
+
+fn has_skills(engine: &Engine) -> bool {
+    engine.skills().is_some_and(|skills| skills.tool().is_some())
+}
+
+/// The known name in a name with the marks of a chat template.
+fn plain_name<'n>(engine: &Engine, names: &NameTable, name: &'n str) -> Option<&'n str> {
+    let is_known = |name: &str| known_name(engine, names, name).is_some();
+    let begins = |mark: &str| engine.catalog().names().any(|own| own.as_str().starts_with(mark));
+    repair::plain_name(name, &is_known, &begins)
+}
+
+/// The name under which the model sees a target.
+pub(super) fn shown_name<'n>(engine: &'n Engine, names: &'n NameTable, named: Named) -> &'n str {
+    match named {
+        Named::Meta(role) => names.meta(role),
+        Named::Tool(index) => engine.catalog().at(index).map_or("", |tool| names.tools.sent(tool.name().as_str())),
+    }
+}
+
+/// Resolves an inexact name to the only tool that [matches](only_match) if the tool is read-only,
+/// or if the name only lacks the server and every server has listed its tools. A guess must never
+/// change anything. A lookup changes nothing, so its name may differ in case and separators.
+fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+    let Some(index) = only_match(engine, names, name) else {
+        let mut roles = [MetaRole::Expand, MetaRole::Skill].into_iter();
+        let meta = roles.find(|role| fold(names.meta(*role)) == fold(name)).map(|role| names.meta(role))?;
+        return known_name(engine, names, meta);
+    };
+    let tool = engine.catalog().at(index)?;
+    let is_short = !engine.is_partial() && tool.name().as_str().ends_with(name);
+    (is_read_only(tool) || is_short).then_some(Named::Tool(index))
+}
+
+/// The only tool that matches a name after folding case, separators and a server prefix.
+pub(super) fn only_match(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
     if name.len() > 4 * crate::name::MAX_NAME_CHARS {
         return None;
     }
@@ -118,24 +229,43 @@ fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<usize> {
             if found.is_some() {
                 return None;
             }
-            found = Some((at, tool));
+            found = Some(at);
         }
     }
-    let (at, tool) = found?;
-    let read_only = tool.annotations().and_then(|hints| hints.read_only_hint) == Some(true);
-    read_only.then_some(at)
+    found
 }
 
-/// The catalog indexes of the tools with the closest shown names, at most five.
-pub(super) fn near(engine: &Engine, names: &NameTable, name: &str) -> Vec<usize> {
-    let shown: Vec<&str> = engine.catalog().names().enumerate().map(|(at, own)| names.tool(at, own.as_str())).collect();
-    let found = nearest(name, shown.iter().copied(), 5);
-    found.iter().filter_map(|near| names.find_tool(engine.catalog(), near)).collect()
+/// The closest names that the model sees, at most five. `folds`: whether something can be expanded.
+pub(super) fn near(engine: &Engine, names: &NameTable, name: &str, folds: bool) -> Vec<Named> {
+    let mut shown: Vec<&str> =
+        engine.catalog().names().enumerate().map(|(at, own)| names.tool(at, own.as_str())).collect();
+    let mut found = Vec::new();
+    for (role, word, is_declared) in
+        [(MetaRole::Expand, "expand", folds), (MetaRole::Skill, "skill", has_skills(engine))]
+    {
+        if is_declared {
+            shown.push(names.meta(role));
+            if name.to_lowercase().contains(word) {
+                found.push(names.meta(role));
+            }
+        }
+    }
+    let mut close = nearest(name, shown.iter().copied(), 5);
+    if close.is_empty() {
+        let last = name.rsplit(['.', ':', '/']).next().unwrap_or(name);
+        close = nearest(last, shown.iter().copied(), 5);
+    }
+    for near in close {
+        if !found.contains(&near) {
+            found.push(near);
+        }
+    }
+    found.into_iter().take(5).filter_map(|near| known_name(engine, names, near)).collect()
 }
 
-/// A name in lower case with uniform separators, split at server prefixes.
+/// A name in lower case without separators inside its parts, split at server prefixes.
 fn fold(name: &str) -> Vec<String> {
-    let folded = name.to_lowercase().replace('-', "_").replace("__", ".").replace([':', '/'], ".");
+    let folded = name.trim().to_lowercase().replace("__", ".").replace([':', '/'], ".").replace(['-', '_'], "");
     folded.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 

@@ -35,6 +35,17 @@ impl State {
         self.forget();
     }
 
+    /// Whether an earlier call with the same target and arguments was answered here, or ran with a
+    /// note.
+    pub(in crate::conversation) fn was_reported(&self, digest: &str) -> bool {
+        let mut same = self.calls.values().filter(|record| record.digest == digest);
+        same.any(|record| match &record.became {
+            Became::Answered(_) => true,
+            Became::Forwarded { notes, .. } => notes.note.is_some(),
+            _ => false,
+        })
+    }
+
     /// The number of remembered calls with a label.
     pub(in crate::conversation) fn uses(&self, label: &CallId) -> u64 {
         match self.repeated.get(label) {

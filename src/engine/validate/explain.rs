@@ -8,6 +8,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
 
 use super::{Invalid, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, words};
+use crate::engine::declared::{property, property_names};
 use crate::name;
 use crate::schema;
 
@@ -16,13 +17,6 @@ const MAX_LOOKED_AT: usize = 1_000;
 
 /// The maximum depth of nested unions.
 const MAX_UNIONS: usize = 16;
-
-/// The maximum depth at which the properties of a schema are searched in `allOf`, `anyOf`, `$ref`
-/// and the like.
-const MAX_NESTED: usize = 4;
-
-/// The maximum number of examined branches of one keyword.
-const MAX_BESIDE: usize = 64;
 
 /// The errors, and whether something could not be judged.
 pub(super) struct Explained {
@@ -99,12 +93,12 @@ impl Explainer<'_> {
 
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
         let owner = self.subschema(error);
-        let declared = owner.and_then(|owner| property(self.root, owner, name, MAX_NESTED));
+        let declared = owner.and_then(|owner| property(self.root, owner, name));
         let expected = declared.map_or_else(|| "a value".to_owned(), |node| words::expectation(self.root, node));
         // A similar name that is not forbidden probably holds the value.
         let mut known = BTreeSet::new();
         if let Some(owner) = owner {
-            property_names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, &mut known);
         }
         let closed = owner.is_some_and(|owner| owner.get("additionalProperties") == Some(&Value::Bool(false)));
         let given = error.instance().as_object().filter(|_| !closed).into_iter().flat_map(|map| map.keys());
@@ -118,7 +112,7 @@ impl Explainer<'_> {
     fn explain_unknown(&mut self, error: &ValidationError<'_>, unexpected: &[String]) {
         let mut known = BTreeSet::new();
         if let Some(owner) = self.subschema(error) {
-            property_names(self.root, owner, MAX_NESTED, &mut known);
+            property_names(self.root, owner, &mut known);
         }
         let at = error.instance_path().as_str();
         let noun = if at.is_empty() { "parameter" } else { "property" };
@@ -272,46 +266,6 @@ fn alternatives<'a>(branches: &[&'a Vec<ValidationError<'static>>], at: &str) ->
         };
     }
     Some(names)
-}
-
-/// The schema of a property of an object schema.
-fn property<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
-    let depth = depth.checked_sub(1)?;
-    let own = node.get("properties").and_then(|properties| properties.get(name));
-    own.or_else(|| beside(root, node).into_iter().find_map(|part| property(root, part, name, depth)))
-}
-
-/// The property names of an object schema.
-fn property_names<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
-    let Some(depth) = depth.checked_sub(1) else { return };
-    let own = node.get("properties").and_then(Value::as_object);
-    into.extend(
-        own.into_iter().flatten().filter(|(_, schema)| **schema != Value::Bool(false)).map(|(name, _)| name.as_str()),
-    );
-    for part in beside(root, node) {
-        property_names(root, part, depth, into);
-    }
-}
-
-/// The schemas that apply to the same value as `node` and constrain it; not `if` and `not`, which
-/// only test it.
-fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
-    let mut parts = Vec::new();
-    if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
-        parts.push(target);
-    }
-    for (keyword, value) in node.as_object().into_iter().flatten() {
-        if schema::role(keyword) == schema::Role::InPlace && !matches!(keyword.as_str(), "if" | "not") {
-            let mut room = MAX_BESIDE;
-            schema::held(keyword, value, |part| {
-                if room > 0 {
-                    room -= 1;
-                    parts.push(part);
-                }
-            });
-        }
-    }
-    parts
 }
 
 /// The schema below `not` as written, without the added keywords.

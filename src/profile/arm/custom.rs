@@ -75,7 +75,7 @@ impl CustomArm {
     /// # Errors
     /// Returns an [`UnsoundArm`] if the name is invalid or that of a built-in arm, or if the three
     /// parts are incompatible: folded tools need a delivery, core tools must not have less detail
-    /// than extended ones, and an index needs the bridge.
+    /// than extended ones, and tools outside the array need a bridge or are appended.
     pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, UnsoundArm> {
         let wrong = |why: String| UnsoundArm { name: crate::diagnostic::visible(name).into_owned(), why };
         let Some(own) = ArmName::new(name) else {
@@ -121,23 +121,24 @@ fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<St
                 format!("core tools would be shown in less (`{core_name}`) than extended ones (`{extended_name}`)");
             Some(why)
         }
-        _ if core == Detail::Index => Some("core tools are always in the array: core cannot be `index`".to_owned()),
+        _ if !core.is_in_array() => Some(format!("core tools are always in the array: core cannot be `{core_name}`")),
         Delivery::Native if folds => {
             Some("the provider folds the tools: with delivery `native` core and extended are `full`".to_owned())
         }
         Delivery::None if folds => {
             Some("folded tools could not be expanded: delivery `none` needs core and extended `full`".to_owned())
         }
-        Delivery::Bridge if extended != Detail::Index => Some(format!(
-            "through the bridge tools are called that are not in the array: extended must be `index`, not `{extended_name}`"
+        Delivery::Bridge if extended.is_in_array() => Some(format!(
+            "through the bridge tools are called that are not in the array: extended must be `index` or `search`, not \
+             `{extended_name}`"
         )),
-        Delivery::InPlace | Delivery::InResult if extended == Detail::Index => Some(format!(
+        Delivery::InPlace | Delivery::InResult if !extended.is_in_array() => Some(format!(
             "tools that are not in the array are called through a bridge or appended: delivery must be `bridge` or \
              `append`, not `{delivery_name}`"
         )),
-        Delivery::Append if core != Detail::Full || extended != Detail::Index => Some(format!(
+        Delivery::Append if core != Detail::Full || extended.is_in_array() => Some(format!(
             "a tool is appended once and is not in the array: with delivery `append` core must be `full` and extended \
-             `index`, not `{core_name}` and `{extended_name}`"
+             `index` or `search`, not `{core_name}` and `{extended_name}`"
         )),
         Delivery::InPlace | Delivery::InResult if !folds => {
             Some(format!("nothing is folded, so nothing is delivered: delivery must be `none`, not `{delivery_name}`"))
@@ -194,6 +195,8 @@ mod tests {
         let refused = [
             (T::Summary, T::Full, D::InResult, "core tools would be shown in less"),
             (T::Index, T::Index, D::Bridge, "core cannot be `index`"),
+            (T::Search, T::Search, D::Bridge, "core cannot be `search`"),
+            (T::Full, T::Search, D::InResult, "delivery must be `bridge`"),
             (T::Full, T::Summary, D::Native, "with delivery `native`"),
             (T::Full, T::Summary, D::None, "could not be expanded"),
             (T::Full, T::Summary, D::Bridge, "extended must be `index`"),

@@ -1,6 +1,8 @@
 //! Detects arrays that already defer tools.
 
-use super::ClientProfile;
+use std::fmt;
+
+use super::{ClientProfile, may_be_own};
 use crate::catalog::Catalog;
 
 /// How an array already defers tools.
@@ -13,8 +15,19 @@ pub struct Deferral {
     pub by: String,
 }
 
+impl fmt::Display for Deferral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the array ")?;
+        if let Some(client) = self.client {
+            write!(f, "of {client} ")?;
+        }
+        write!(f, "already defers its tools with {}: it is unchanged", self.by)
+    }
+}
+
 /// Whether a tool array already defers tools: it has a tool search of its client or its provider,
-/// or tools marked `defer_loading`. Folding such an array as well would hide tools twice.
+/// or tools marked `defer_loading`. Folding such an array as well would hide tools twice, so a
+/// derived profile makes all of its tools core.
 #[must_use]
 pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
     let client = ClientProfile::detect(catalog);
@@ -23,8 +36,11 @@ pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
 }
 
 fn evidence<'c>(catalog: &'c Catalog, client: Option<&'c ClientProfile>) -> Option<&'c str> {
-    if let Some(name) = client.and_then(|client| client.search_tools().find(|name| catalog.get(name).is_some())) {
+    if let Some(name) = client.and_then(|client| client.search_tools().find(|name| may_be_own(catalog, name))) {
         return Some(name);
+    }
+    if may_be_own(catalog, "tool_search") && may_be_own(catalog, "tool_call") {
+        return Some("tool_search");
     }
     if let Some(entry) = catalog.foreign().find(|entry| entry.label().starts_with("tool_search")) {
         return Some(entry.label());

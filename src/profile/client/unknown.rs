@@ -14,21 +14,21 @@ const MIN_FAMILIAR: usize = 3;
 
 /// For each tool, whether it is unprefixed while others are prefixed.
 pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
+    let none = vec![false; catalog.len()];
     let marked: Vec<bool> = catalog.iter().map(is_marked).collect();
     let count = marked.iter().filter(|marked| **marked).count();
-    if count > 0 && count < marked.len() {
-        return marked.into_iter().map(|marked| !marked).collect();
-    }
-    let none = vec![false; catalog.len()];
     if count > 0 {
-        return none;
+        // Few marked tools among many unfamiliar ones come from a server that uses such names.
+        let rest = names_without(catalog, &marked);
+        let familiar = rest.iter().filter(|name| is_familiar(name)).count();
+        let mixed = !rest.is_empty() && (familiar >= MIN_FAMILIAR || rest.len() <= 2 * count);
+        return if mixed { marked.into_iter().map(|marked| !marked).collect() } else { none };
     }
     let prefixed = prefixed(catalog);
     let count = prefixed.iter().filter(|prefixed| **prefixed).count();
-    let own =
-        || catalog.iter().zip(&prefixed).filter(|(_, prefixed)| !**prefixed).map(|(tool, _)| tool.name().as_str());
-    let familiar = own().filter(|name| is_familiar(name)).count();
-    let plain = own().filter(|name| is_plain(name)).count() * 2 >= own().count();
+    let own = names_without(catalog, &prefixed);
+    let familiar = own.iter().filter(|name| is_familiar(name)).count();
+    let plain = own.iter().filter(|name| is_plain(name)).count() * 2 >= own.len();
     // An array is an agent's if it has several servers and a few plain names, or one server and the
     // tools that every agent has.
     let several =
@@ -39,12 +39,24 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
 }
 
+/// The names of the tools that are not marked.
+fn names_without<'c>(catalog: &'c Catalog, marked: &[bool]) -> Vec<&'c str> {
+    let mut names = Vec::new();
+    for (tool, marked) in catalog.iter().zip(marked) {
+        if !marked {
+            names.push(tool.name().as_str());
+        }
+    }
+    names
+}
+
 /// Whether a tool's name marks it as a server's: `mcp__x__y`, `mcp_x_y`, `x__y`, or a namespace
-/// `mcp__x`.
+/// `mcp__x`. `mcp_status` names no server.
 fn is_marked(tool: &Tool) -> bool {
     let name = tool.name().as_str();
     let inside = name.find("__").is_some_and(|at| at > 0 && at + 2 < name.len());
-    inside || name.starts_with("mcp_") || name.starts_with("mcp-")
+    let prefixed = name.strip_prefix("mcp").and_then(|rest| rest.strip_prefix(['_', '-']));
+    inside || prefixed.is_some_and(|rest| lower_case_words(rest).len() > 1)
 }
 
 /// Whether known agents have their own tool of that name.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::catalog::{Catalog, Tool};
+use crate::catalog::{Catalog, Origin, Tool};
 use crate::profile::client::{leading_groups, prefix_groups};
 use crate::profile::sentence::Sentence;
 use crate::profile::words::{lower_case_words, name_words, split_server, stem};
@@ -39,15 +39,22 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
         catalog.iter().enumerate().filter(|(at, _)| own.get(*at).is_none_or(|own| !own)).collect();
     members.sort_by_key(|(_, tool)| tool.name().as_str());
     let prefixes = if own.contains(&true) { prefix_groups(catalog, own) } else { Vec::new() };
+    let first = members.first().map(|(_, tool)| tool.origin());
+    let one_server = members.iter().all(|(_, tool)| is_of_server(tool, first));
     let mut groups: BTreeMap<String, Vec<(usize, &str)>> = BTreeMap::new();
     for (at, tool) in &members {
         let name = tool.name().as_str();
-        let (server, rest) = server_of(tool, name, &prefixes);
+        let (server, rest) = match tool.origin() {
+            // One server's list is derived alike wherever it comes from.
+            Origin::Server { tool, .. } if one_server => ("", tool.as_ref()),
+            Origin::Server { server, tool } => (server.as_ref(), tool.as_ref()),
+            Origin::Unknown | Origin::Host => server_by_name(tool, name, &prefixes),
+        };
         groups.entry(server.to_owned()).or_default().push((*at, rest));
     }
     // `issues.list` names a subject rather than a server if some of the prefixes have very few
     // tools.
-    let marked = members.iter().any(|(_, tool)| tool.namespaced().is_some() || tool.name().as_str().contains("__"));
+    let marked = members.iter().any(|(_, tool)| is_marked(tool));
     let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
     if groups.len() > 1 && small && prefixes.is_empty() && !marked {
         groups =
@@ -64,9 +71,22 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     sources
 }
 
+/// Whether a tool comes from the server of `origin`.
+fn is_of_server(tool: &Tool, origin: Option<&Origin>) -> bool {
+    match (tool.origin(), origin) {
+        (Origin::Server { server, .. }, Some(Origin::Server { server: other, .. })) => server == other,
+        _ => false,
+    }
+}
+
+/// Whether the server is stated: by the list, or in the name.
+fn is_marked(tool: &Tool) -> bool {
+    matches!(tool.origin(), Origin::Server { .. }) || tool.namespaced().is_some() || tool.name().as_str().contains("__")
+}
+
 /// The server of a tool and the rest of its name: by its namespace, by a mark in its name or by a
 /// known prefix.
-fn server_of<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> (&'t str, &'t str) {
+fn server_by_name<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> (&'t str, &'t str) {
     if let Some((space, own)) = tool.namespaced() {
         return (space.trim_start_matches("mcp__"), own);
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::reply::{Reply, break_line};
 use crate::profile::cost::{definition_tokens, text_tokens};
-use crate::profile::{Expanded, Presentation};
-use crate::search::{Found, Hit};
+use crate::profile::search::server;
+use crate::search::Found;
 
 /// The number of tools that are listed with a sentence.
 const DESCRIBED: usize = 10;
@@ -34,35 +34,37 @@ pub(super) struct Searched {
     pub(super) already: Vec<usize>,
 }
 
-impl Reply<'_> {
+impl<'r> Reply<'r> {
     /// Searches all visible tools for a query.
-    pub(super) fn search(&self, presentation: &Presentation, expanded: &Expanded, query: &str) -> Searched {
-        let Found { hits, unknown, .. } = presentation.search().index(self.catalog).search(query);
-        let hits: Vec<Hit> = hits.into_iter().filter(|hit| self.is_shown(hit.at)).collect();
-        let best: Vec<usize> = hits.iter().take(DESCRIBED).map(|hit| hit.at).collect();
+    pub(super) fn search(&self, query: &str) -> Searched {
+        let Found { hits, unknown, .. } = self.presentation.search().index(self.catalog, self.assignment).search(query);
+        let mut found: Vec<usize> = hits.iter().map(|hit| hit.at).collect();
+        found.retain(|at| self.is_shown(*at));
+        let best = found.get(..DESCRIBED).unwrap_or(&found);
         let mut searched = Searched::default();
         let mut left = DEFINITION_TOKENS;
-        let is_folded = |at: usize| presentation.plan_of(at).is_some_and(|planned| planned.deferred);
-        for at in best.iter().copied().filter(|at| is_folded(*at)) {
+        for at in best.iter().copied() {
             // A tool that is open counts too, so that the same query again opens nothing more.
             let tokens = self.catalog.at(at).map_or(0, definition_tokens);
-            let Some(rest) = left.checked_sub(tokens) else { continue };
-            left = rest;
-            if self.is_open(expanded, at) { searched.already.push(at) } else { searched.opens.push(at) }
+            if !self.presentation.is_folded(at) || tokens > left {
+                continue;
+            }
+            left -= tokens;
+            if self.is_open(at) { searched.already.push(at) } else { searched.opens.push(at) }
         }
-        let notes = self.query_notes(&best, &unknown, expanded);
+        let notes = self.query_notes(best, &unknown);
         let mut list = List { text: String::new(), left: LIST_TOKENS.saturating_sub(text_tokens(&notes)) };
         if !best.is_empty() {
             list.add_line("Found, best first:");
         }
-        for at in &best {
+        for at in best {
             let (name, sentence) = (self.name_of(*at), self.sentence_of(*at));
             if !list.add_line(&format!("- {name}: {sentence}")) {
                 list.add_line(&format!("- {name}"));
             }
         }
-        let others = self.others(presentation, &hits, &best);
-        list.add_names("Also: ", others.map(|at| self.name_of(at)));
+        let others: Vec<&str> = self.others(&found).into_iter().map(|at| self.name_of(at)).collect();
+        list.add_names("Also: ", others);
         searched.text = list.text;
         if !notes.is_empty() {
             break_line(&mut searched.text);
@@ -72,7 +74,7 @@ impl Reply<'_> {
     }
 
     /// The lines after the list: unknown words and the categories that the best tools are in.
-    fn query_notes(&self, best: &[usize], unknown: &[String], expanded: &Expanded) -> String {
+    fn query_notes(&self, best: &[usize], unknown: &[String]) -> String {
         let mut notes = String::new();
         if !unknown.is_empty() {
             let shown = unknown.get(..UNKNOWN).unwrap_or(unknown);
@@ -81,15 +83,15 @@ impl Reply<'_> {
         if best.is_empty() {
             break_line(&mut notes);
             let mut list = List { text: String::new(), left: LIST_TOKENS.saturating_sub(text_tokens(&notes)) };
-            let categories = self.known.iter().map(|entry| self.naming.category(entry.category.as_str()));
-            list.add_names("No tool matches. Categories: ", categories);
+            list.add_names("No tool matches. Categories: ", self.category_names());
             return notes + &list.text;
         }
         let mut categories: Vec<&str> = Vec::new();
         for at in best {
-            let Some(entry) = self.known.iter().find(|entry| entry.tools.contains(at)) else { continue };
+            let mut entries = self.presentation.deferred().iter();
+            let Some(entry) = entries.find(|entry| entry.tools.contains(at)) else { continue };
             let name = self.naming.category(entry.category.as_str());
-            let is_open = expanded.categories().any(|open| *open == entry.category);
+            let is_open = self.expanded.opens_category(&entry.category);
             if !is_open && !categories.contains(&name) && categories.len() < CATEGORIES {
                 categories.push(name);
             }
@@ -101,43 +103,40 @@ impl Reply<'_> {
         notes
     }
 
-    /// The tools that are listed without a sentence: the next results, or the tools of the first
-    /// two servers.
-    fn others<'h>(
-        &self,
-        presentation: &Presentation,
-        hits: &'h [Hit],
-        best: &'h [usize],
-    ) -> impl Iterator<Item = usize> + use<'h> {
-        let next = hits.iter().take(LISTED).map(|hit| hit.at);
+    /// The tools that are listed without a sentence: the next results, or the other tools of the
+    /// first two servers.
+    fn others(&self, found: &[usize]) -> Vec<usize> {
+        let listed = found.get(..LISTED).unwrap_or(found);
         // Tools without a known server count as one server's: a single server's list names none.
-        let server = |at: usize| self.catalog.at(at).and_then(|tool| presentation.search().server(tool));
+        let server = |at: usize| self.catalog.at(at).and_then(server);
         let mut servers: Vec<Option<&str>> = Vec::new();
-        for server in next.clone().map(server) {
-            if servers.len() < 2 && !servers.contains(&server) {
-                servers.push(server);
+        let mut of_first = 0;
+        for at in listed {
+            if servers.len() < 2 && !servers.contains(&server(*at)) {
+                servers.push(server(*at));
+            }
+            of_first += usize::from(servers.first() == Some(&server(*at)));
+        }
+        if self.catalog.len() > SMALL && of_first * 2 <= listed.len() {
+            return listed.iter().skip(DESCRIBED).copied().collect();
+        }
+        let mut others = Vec::new();
+        let mut seen: BTreeSet<usize> = found.iter().take(DESCRIBED).copied().collect();
+        for at in found.iter().copied().chain(0..self.catalog.len()) {
+            if servers.contains(&server(at)) && self.is_shown(at) && seen.insert(at) {
+                others.push(at);
             }
         }
-        let of_first = next.clone().filter(|at| servers.first() == Some(&server(*at))).count();
-        let by_server = self.catalog.len() <= SMALL || of_first * 2 > hits.len().min(LISTED);
-        let others: Vec<usize> = if by_server {
-            let is_theirs = |at: &usize| servers.contains(&server(*at)) && self.is_shown(*at);
-            let ranked = hits.iter().map(|hit| hit.at).filter(is_theirs);
-            let mut seen = BTreeSet::new();
-            ranked.chain((0..self.catalog.len()).filter(is_theirs)).filter(|at| seen.insert(*at)).collect()
-        } else {
-            next.collect()
-        };
-        others.into_iter().filter(|at| !best.contains(at))
+        others
     }
 
-    fn name_of(&self, at: usize) -> &str {
+    pub(super) fn name_of(&self, at: usize) -> &'r str {
         self.catalog.at(at).map_or("", |tool| self.naming.tool(at, tool.name().as_str()))
     }
 
     fn sentence_of(&self, at: usize) -> String {
-        let tool = self.catalog.at(at).zip(self.assignment.at(at));
-        tool.map(|(tool, assigned)| assigned.sentence(tool)).unwrap_or_default()
+        let (Some(tool), Some(assigned)) = (self.catalog.at(at), self.assignment.at(at)) else { return String::new() };
+        assigned.sentence(tool)
     }
 }
 
@@ -162,7 +161,7 @@ impl List {
     }
 
     /// Adds a line with as many names as fit.
-    fn add_names<'n>(&mut self, words: &str, names: impl Iterator<Item = &'n str>) {
+    fn add_names(&mut self, words: &str, names: Vec<&str>) {
         let mut line = words.to_owned();
         let mut tokens = text_tokens(words) + 1;
         let mut separator = "";

@@ -2,108 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
-
-use super::bridges;
-use crate::catalog::{Catalog, Tool, write_string};
+use super::listing::counts_that_fit;
+use super::{ExpandRequest, bridges, definitions};
+use crate::catalog::{Catalog, Tool};
 use crate::name::{CategoryName, ToolName, nearest};
-use crate::profile::{Arm, Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
-
-/// The maximum number of names in a call; more are rejected, so that a runaway call costs nothing.
-const MAX_NAMES: usize = 200;
+use crate::profile::naming::named_by;
+use crate::profile::search::server_or_other;
+use crate::profile::{Assignment, Deferred, Delivery, Expanded, Naming, Presentation, Tier};
 
 /// The maximum number of unknown names with suggestions; the rest are counted.
 const MAX_UNKNOWN_EXPLAINED: usize = 5;
 
-/// The arguments of an `expand_tools` call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExpandRequest {
-    /// Categories to open.
-    pub categories: Vec<String>,
-    /// Single tools to open.
-    pub tools: Vec<String>,
-    /// Words to search the tools for; the best results are opened.
-    pub query: Option<String>,
-}
-
-/// Why the arguments of `expand_tools` are invalid. Shown to the model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExpandError {
-    /// The arguments are not an object.
-    #[error("the arguments must be an object with `query`, `categories` or `tools`")]
-    NotAnObject,
-    /// A list has an element that is not a string.
-    #[error("`{0}` must be a list of names")]
-    NotNames(&'static str),
-    /// The query is not a string.
-    #[error("`query` must be a string")]
-    NotAQuery,
-    /// Nothing was requested.
-    #[error("give at least one of `query`, `categories` and `tools`")]
-    Nothing,
-    /// Too many names in one call.
-    #[error("at most {MAX_NAMES} names at once")]
-    TooMany,
-}
-
-impl ExpandRequest {
-    /// Sets [`Self::categories`].
-    #[must_use]
-    pub fn with_categories(mut self, categories: Vec<String>) -> Self {
-        self.categories = categories;
-        self
-    }
-
-    /// Sets [`Self::tools`].
-    #[must_use]
-    pub fn with_tools(mut self, tools: Vec<String>) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Sets [`Self::query`].
-    #[must_use]
-    pub fn with_query(mut self, query: String) -> Self {
-        self.query = Some(query);
-        self
-    }
-
-    /// Reads the arguments of a call. A single string counts as a list of one, and the original
-    /// design's `category` as `categories`. Unknown keys are ignored.
-    ///
-    /// # Errors
-    /// Returns an [`ExpandError`] with a message for the model.
-    pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
-        let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
-        let mut categories = names_under(map, "categories")?;
-        categories.extend(names_under(map, "category")?);
-        let query = match map.get("query") {
-            None | Some(Value::Null) => None,
-            Some(query) => Some(query.as_str().ok_or(ExpandError::NotAQuery)?.trim().to_owned()),
-        };
-        let query = query.filter(|query| !query.is_empty());
-        let request = Self { categories, tools: names_under(map, "tools")?, query };
-        match request.categories.len() + request.tools.len() {
-            0 if request.query.is_none() => Err(ExpandError::Nothing),
-            n if n > MAX_NAMES => Err(ExpandError::TooMany),
-            _ => Ok(request),
-        }
-    }
-}
-
-/// The names in an argument: one, or a list.
-fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, ExpandError> {
-    match map.get(key) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::String(one)) => Ok(vec![one.clone()]),
-        Some(Value::Array(many)) => {
-            many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
-        }
-        Some(_) => Err(ExpandError::NotNames(key)),
-    }
-}
+/// The maximum number of suggestions for an unknown name.
+const MAX_NEAR: usize = 5;
 
 /// The effect of an `expand_tools` call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,8 +40,7 @@ pub struct Expansion {
 
 impl Expansion {
     fn open_category(&mut self, entry: &Deferred, expanded: &Expanded) {
-        let open = expanded.categories().any(|open| *open == entry.category);
-        if !open && !self.categories.contains(&entry.category) {
+        if !expanded.opens_category(&entry.category) && !self.categories.contains(&entry.category) {
             self.categories.push(entry.category.clone());
         }
     }
@@ -153,16 +63,6 @@ impl Expansion {
     }
 }
 
-/// The only tool whose name ends with this text after a separator: categories omit the server
-/// prefix of tool names.
-fn by_end(catalog: &Catalog, wanted: &str) -> Option<usize> {
-    let mut found = catalog.names().enumerate().filter(|(_, own)| {
-        let before = own.as_str().strip_suffix(wanted).filter(|_| !wanted.is_empty());
-        before.is_some_and(|before| before.ends_with(['_', '-', '.', '/', ':']))
-    });
-    found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
-}
-
 /// Answers an `expand_tools` call. A pure function: `expanded` is what is open before the call;
 /// [`Expansion::apply`] opens.
 ///
@@ -177,35 +77,36 @@ pub fn expand(
     request: &ExpandRequest,
     naming: &dyn Naming,
 ) -> Expansion {
-    let known = presentation.deferred();
-    if known.is_empty() {
+    if presentation.deferred().is_empty() {
         let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
-    let words = Reply { catalog, assignment, known, arm: presentation.arm(), naming };
+    let answer = Reply { catalog, assignment, presentation, expanded, naming };
     let mut found = Expansion::default();
-    let Named { fresh, already, whole, unknown } = words.open_named(presentation, expanded, request, &mut found);
+    let Named { fresh, already, whole, servers, unknown } = answer.open_named(request, &mut found);
     let mut mentioned: Vec<usize> = fresh.union(&already).copied().collect();
     let (mut fresh, mut already) = (Vec::from_iter(fresh), Vec::from_iter(already));
     if let Some(query) = &request.query {
-        let searched = words.search(presentation, expanded, query);
-        for at in searched.opens.into_iter().filter(|at| !mentioned.contains(at)) {
-            found.open_tool(catalog.at(at), expanded);
-            fresh.push(at);
+        let mut searched = answer.search(query);
+        searched.opens.retain(|at| !mentioned.contains(at));
+        searched.already.retain(|at| !mentioned.contains(at));
+        for at in &searched.opens {
+            found.open_tool(catalog.at(*at), expanded);
         }
-        already.extend(searched.already.into_iter().filter(|at| !mentioned.contains(at)));
+        mentioned.extend(searched.opens.iter().chain(&searched.already));
+        fresh.extend(searched.opens);
+        already.extend(searched.already);
         found.notes = searched.text;
     }
-    mentioned.extend(fresh.iter().chain(&already).filter(|at| !mentioned.contains(at)).copied().collect::<Vec<_>>());
-    let name_of = |at: &usize| catalog.at(*at).map(|tool| tool.name().clone());
-    found.mentioned = mentioned.iter().filter_map(name_of).collect();
-    found.opened = fresh.iter().filter_map(name_of).collect();
-    found.reply = joined_lines(&found.notes, &words.opened_text(&fresh, &already, &whole));
+    found.notes = joined_lines(&found.notes, &servers);
+    found.mentioned = answer.tool_names(&mentioned);
+    found.opened = answer.tool_names(&fresh);
+    found.reply = joined_lines(&found.notes, &answer.opened_text(&fresh, &already, &whole));
     if !unknown.is_empty() {
-        let unknown_text = words.unknown_text(&unknown);
+        let unknown_text = answer.unknown_text(&unknown);
         found.reply = joined_lines(&found.reply, &unknown_text);
         found.notes = joined_lines(&found.notes, &unknown_text);
-        found.unknown = unknown.into_iter().map(|(name, _)| name.to_owned()).collect();
+        found.unknown = unknown.into_iter().map(|unknown| unknown.name.to_owned()).collect();
     }
     found
 }
@@ -219,131 +120,189 @@ struct Named<'n> {
     already: BTreeSet<usize>,
     /// Tools that are not folded.
     whole: Vec<usize>,
-    /// Each unknown name, and whether it was given as a category.
-    unknown: Vec<(&'n str, bool)>,
+    /// The categories of the servers that are given as categories.
+    servers: String,
+    unknown: Vec<Unknown<'n>>,
+}
+
+/// A name that opens nothing.
+#[derive(Debug)]
+struct Unknown<'n> {
+    name: &'n str,
+    as_category: bool,
+    /// The tools that a short name can refer to.
+    candidates: Vec<usize>,
 }
 
 /// Builds the text of an answer.
 pub(super) struct Reply<'r> {
     pub(super) catalog: &'r Catalog,
     pub(super) assignment: &'r Assignment,
-    pub(super) known: &'r [Deferred],
-    arm: Arm,
+    pub(super) presentation: &'r Presentation,
+    /// What is open before the call.
+    pub(super) expanded: &'r Expanded,
     pub(super) naming: &'r dyn Naming,
 }
 
 impl<'r> Reply<'r> {
     /// Opens the categories and tools that a request names.
-    fn open_named<'n>(
-        &self,
-        presentation: &Presentation,
-        expanded: &Expanded,
-        request: &'n ExpandRequest,
-        found: &mut Expansion,
-    ) -> Named<'n> {
-        let (catalog, naming) = (self.catalog, self.naming);
+    fn open_named<'n>(&self, request: &'n ExpandRequest, found: &mut Expansion) -> Named<'n> {
         let mut named = Named::default();
-        let categories = request.categories.iter().map(|name| (name, true));
-        for (wanted, as_category) in categories.chain(request.tools.iter().map(|name| (name, false))) {
-            let wanted = wanted.trim();
-            let entry = self.known.iter().find(|entry| entry.category == naming.find_category(wanted));
-            let tool = naming.find_tool(catalog, wanted).or_else(|| by_end(catalog, wanted));
-            let folded = tool.filter(|at| presentation.plan_of(*at).is_some_and(|planned| planned.deferred));
-            // A name of both kinds has the kind it was requested as.
-            let members: &[usize] = match (entry, &folded) {
-                (Some(entry), at) if as_category || at.is_none() => {
-                    found.open_category(entry, expanded);
-                    &entry.tools
-                }
-                (_, Some(at)) => {
-                    found.open_tool(catalog.at(*at), expanded);
-                    std::slice::from_ref(at)
-                }
-                (_, None) => {
-                    match tool.filter(|at| self.is_shown(*at)) {
-                        Some(at) if named.whole.contains(&at) => {}
-                        Some(at) => named.whole.push(at),
-                        None if named.unknown.iter().any(|(seen, _)| *seen == wanted) => {}
-                        None => named.unknown.push((wanted, as_category)),
-                    }
-                    continue;
-                }
-            };
-            for at in members {
-                match self.is_open(expanded, *at) {
-                    true => named.already.insert(*at),
-                    false => named.fresh.insert(*at),
-                };
-            }
+        for name in &request.categories {
+            self.open_name(name.trim(), true, &mut named, found);
+        }
+        for name in &request.tools {
+            self.open_name(name.trim(), false, &mut named, found);
         }
         named
     }
 
-    pub(super) fn is_open(&self, expanded: &Expanded, at: usize) -> bool {
-        let category = self.assignment.at(at).map(|assigned| assigned.category.as_str());
-        let tool = self.catalog.at(at).map(|tool| tool.name().as_str());
-        tool.zip(category).is_some_and(|(tool, category)| expanded.opens_tool(tool, category))
+    fn open_name<'n>(&self, name: &'n str, as_category: bool, named: &mut Named<'n>, found: &mut Expansion) {
+        let category = self.naming.find_category(name);
+        let entry = self.presentation.deferred().iter().find(|entry| entry.category == category);
+        let mut candidates = named_by(self.catalog, self.naming, name);
+        candidates.retain(|at| self.is_shown(*at));
+        let tool = if let [only] = candidates[..] { Some(only) } else { None };
+        let folded = tool.filter(|at| self.presentation.is_folded(*at));
+        // A name of both kinds has the kind it was requested as.
+        match (entry, folded, tool) {
+            (Some(entry), folded, _) if as_category || folded.is_none() => {
+                found.open_category(entry, self.expanded);
+                self.open_tools(&entry.tools, named);
+            }
+            (_, Some(at), _) => {
+                found.open_tool(self.catalog.at(at), self.expanded);
+                self.open_tools(&[at], named);
+            }
+            (_, None, Some(at)) if named.whole.contains(&at) => {}
+            (_, None, Some(at)) => named.whole.push(at),
+            (_, None, None) => match self.server_text(name) {
+                Some(text) => named.servers = joined_lines(&named.servers, &text),
+                None if named.unknown.iter().any(|seen| seen.name == name) => {}
+                None => named.unknown.push(Unknown { name, as_category, candidates }),
+            },
+        }
+    }
+
+    fn open_tools(&self, tools: &[usize], named: &mut Named<'_>) {
+        for at in tools {
+            if self.is_open(*at) {
+                named.already.insert(*at)
+            } else {
+                named.fresh.insert(*at)
+            };
+        }
+    }
+
+    /// The categories of a server; `None` if it has no folded tools.
+    fn server_text(&self, wanted: &str) -> Option<String> {
+        let mut categories = Vec::new();
+        for entry in self.presentation.deferred() {
+            let mut tools = 0;
+            for tool in entry.tools.iter().filter_map(|at| self.catalog.at(*at)) {
+                tools += usize::from(server_or_other(tool) == wanted);
+            }
+            if tools > 0 {
+                categories.push((self.naming.category(entry.category.as_str()), tools));
+            }
+        }
+        let (list, left_out) = counts_that_fit(&categories);
+        let more = if left_out == 0 { String::new() } else { format!(" and {left_out} more") };
+        (!categories.is_empty()).then(|| format!("Categories of {wanted}: {list}{more}"))
+    }
+
+    pub(super) fn is_open(&self, at: usize) -> bool {
+        let (Some(tool), Some(assigned)) = (self.catalog.at(at), self.assignment.at(at)) else { return false };
+        self.expanded.opens_tool(tool.name().as_str(), assigned.category.as_str())
     }
 
     pub(super) fn is_shown(&self, at: usize) -> bool {
         self.assignment.at(at).is_some_and(|assigned| assigned.tier != Tier::Hidden)
     }
 
+    fn tool_names(&self, tools: &[usize]) -> Vec<ToolName> {
+        tools.iter().filter_map(|at| Some(self.catalog.at(*at)?.name().clone())).collect()
+    }
+
     fn opened_text(&self, fresh: &[usize], already: &[usize], whole: &[usize]) -> String {
+        let arm = self.presentation.arm();
         let mut text = String::new();
-        if !fresh.is_empty() && self.arm.delivery() != Delivery::Append {
-            text = definitions(self.catalog, self.arm, fresh.iter().copied(), self.naming);
+        if arm.delivery() == Delivery::Append {
+            self.add_line(&mut text, "Loaded, call it directly", fresh);
+        } else if !fresh.is_empty() {
+            text = definitions(self.catalog, arm, fresh.iter().copied(), self.naming);
         }
-        let mut line = |words: &str, tools: Vec<&str>| {
-            if !tools.is_empty() {
-                break_line(&mut text);
-                text.push_str(&format!("{words}: {}", tools.join(", ")));
-            }
-        };
-        let name = |at: &usize| Some(self.naming.tool(*at, self.catalog.at(*at)?.name().as_str()));
-        if self.arm.delivery() == Delivery::Append {
-            line("Loaded, call it directly", fresh.iter().filter_map(name).collect());
-        }
-        if self.arm.delivery() == Delivery::Bridge {
+        if arm.delivery() == Delivery::Bridge {
             for bridge in bridges(self.catalog, already.iter().copied(), self.naming) {
-                let own = already.iter().filter(|at| self.catalog.at(**at).is_some_and(|tool| bridge.is_for(tool)));
+                let mut own = already.to_vec();
+                own.retain(|at| self.catalog.at(*at).is_some_and(|tool| bridge.is_for(tool)));
                 let words = format!("Already open, run it with {}", self.naming.bridge(bridge));
-                line(&words, own.filter_map(name).collect());
+                self.add_line(&mut text, &words, &own);
             }
         } else {
-            line("Already open, call it directly", already.iter().filter_map(name).collect());
+            self.add_line(&mut text, "Already open, call it directly", already);
         }
-        line("Shown whole from the start, call it directly", whole.iter().filter_map(name).collect());
+        self.add_line(&mut text, "Shown whole from the start, call it directly", whole);
         text
     }
 
+    /// Adds a line with the names of tools, if there are any.
+    fn add_line(&self, text: &mut String, words: &str, tools: &[usize]) {
+        if !tools.is_empty() {
+            let names: Vec<&str> = tools.iter().map(|at| self.name_of(*at)).collect();
+            break_line(text);
+            text.push_str(&format!("{words}: {}", names.join(", ")));
+        }
+    }
+
+    /// The names of the categories with folded tools.
+    pub(super) fn category_names(&self) -> Vec<&'r str> {
+        let categories = self.presentation.deferred().iter();
+        categories.map(|entry| self.naming.category(entry.category.as_str())).collect()
+    }
+
     /// The text about names that open nothing.
-    fn unknown_text(&self, unknown: &[(&str, bool)]) -> String {
-        let categories: Vec<&'r str> =
-            self.known.iter().map(|entry| self.naming.category(entry.category.as_str())).collect();
-        let tools = self.catalog.names().enumerate().filter(|(at, _)| self.is_shown(*at));
-        let tools = tools.map(|(at, own)| self.naming.tool(at, own.as_str()));
-        let names: Vec<&'r str> = categories.iter().copied().chain(tools).collect();
+    fn unknown_text(&self, unknown: &[Unknown<'_>]) -> String {
+        let categories = self.category_names();
+        let mut names = categories.clone();
+        for at in 0..self.catalog.len() {
+            if self.is_shown(at) {
+                names.push(self.name_of(at));
+            }
+        }
         let mut text = String::new();
-        for (at, (wanted, as_category)) in unknown.iter().enumerate() {
+        for (at, Unknown { name, as_category, candidates }) in unknown.iter().enumerate() {
             break_line(&mut text);
             if at == MAX_UNKNOWN_EXPLAINED {
                 text.push_str(&format!("{} more names are unknown too.", unknown.len() - at));
                 break;
             }
-            let short: String = crate::diagnostic::visible(wanted).chars().take(80).collect();
-            let near: Vec<String> =
-                nearest(wanted, names.iter().copied(), 5).into_iter().map(|name| format!("`{name}`")).collect();
+            let short: String = crate::diagnostic::visible(name).chars().take(80).collect();
+            if !candidates.is_empty() {
+                let near: Vec<&str> = candidates.iter().take(MAX_NEAR).map(|at| self.name_of(*at)).collect();
+                text.push_str(&format!("`{short}` is ambiguous.{}", did_you_mean(&near)));
+                continue;
+            }
+            let near = nearest(name, names.iter().copied(), MAX_NEAR);
             let kind = if *as_category { "category" } else { "tool" };
-            match near.split_last() {
-                None => text.push_str(&format!("Unknown {kind} `{short}`. Categories: {}.", categories.join(", "))),
-                Some((only, [])) => text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {only}?")),
-                Some((last, rest)) => {
-                    text.push_str(&format!("Unknown {kind} `{short}`. Did you mean {} or {last}?", rest.join(", ")));
-                }
+            text.push_str(&format!("Unknown {kind} `{short}`."));
+            if near.is_empty() {
+                text.push_str(&format!(" Categories: {}.", categories.join(", ")));
+            } else {
+                text.push_str(&did_you_mean(&near));
             }
         }
         text
+    }
+}
+
+/// A question with alternatives, after a sentence.
+fn did_you_mean(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => format!(" Did you mean {only}?"),
+        Some((last, rest)) => format!(" Did you mean {} or {last}?", rest.join(", ")),
     }
 }
 
@@ -357,61 +316,4 @@ pub(super) fn break_line(text: &mut String) {
     if !text.is_empty() {
         text.push('\n');
     }
-}
-
-/// The definitions of opened tools as an arm delivers them: how to call them, then one per line. In
-/// place they are only named, because the next turn's array contains them. `tools` are indices in
-/// the catalog.
-#[must_use]
-pub fn definitions(catalog: &Catalog, arm: Arm, tools: impl IntoIterator<Item = usize>, naming: &dyn Naming) -> String {
-    let mut text = match arm.delivery() {
-        Delivery::InPlace => "Opened, with full parameters in your tool list from now on:".to_owned(),
-        Delivery::Bridge => return bridged(catalog, &tools.into_iter().collect::<Vec<_>>(), naming),
-        Delivery::None | Delivery::InResult | Delivery::Native | Delivery::Append => {
-            "Opened. Call them directly by name:".to_owned()
-        }
-    };
-    for (at, tool) in tools.into_iter().filter_map(|at| Some((at, catalog.at(at)?))) {
-        text.push('\n');
-        let shown = naming.tool(at, tool.name().as_str());
-        if arm.delivery() == Delivery::InPlace {
-            text.push_str(shown);
-        } else {
-            text.push_str(&definition(tool, shown));
-        }
-    }
-    text
-}
-
-/// The definitions of opened tools, grouped by the meta-tool that runs them.
-fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
-    let mut text = String::new();
-    for bridge in bridges(catalog, tools.iter().copied(), naming) {
-        break_line(&mut text);
-        let opened = if text.is_empty() { "Opened. " } else { "" };
-        let name = naming.bridge(bridge);
-        text.push_str(&format!("{opened}Run them with {name} {{\"name\":…,\"arguments\":{{…}}}}:"));
-        for (at, tool) in tools.iter().filter_map(|at| Some((*at, catalog.at(*at)?))) {
-            if bridge.is_for(tool) {
-                text.push('\n');
-                text.push_str(&definition(tool, naming.tool(at, tool.name().as_str())));
-            }
-        }
-    }
-    text
-}
-
-/// A tool as a line of compact JSON under the name that the model sees, with its original schema.
-#[must_use]
-pub fn definition(tool: &Tool, shown: &str) -> String {
-    let mut text = String::from("{\"name\":");
-    write_string(&mut text, shown);
-    if !tool.description().is_empty() {
-        text.push_str(",\"description\":");
-        write_string(&mut text, tool.description());
-    }
-    text.push_str(",\"parameters\":");
-    text.push_str(tool.parameters_text());
-    text.push('}');
-    text
 }

@@ -61,7 +61,7 @@ pub(super) fn hidden<'s>(root: &'s Value, own: &str, detail: Detail) -> Vec<&'s 
             Some(shape) => shape.unnamed().collect(),
             None => Vec::new(),
         },
-        Detail::Summary | Detail::Index => properties.collect(),
+        Detail::Summary | Detail::Index | Detail::Search => properties.collect(),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::blocks::{Candidate, candidates};
+use super::blocks::{Candidate, candidates, is_pictograph};
 use super::judge::{Fit, capitalised, judge_sentence, tidy};
 use super::{first_sentence, shortened};
 use crate::catalog::{Catalog, Tool};
@@ -38,28 +38,34 @@ pub(in super::super) struct Sentence {
 
 /// The sentence of each tool, in catalog order.
 pub(in super::super) fn sentences(catalog: &Catalog) -> Vec<Sentence> {
-    let mut said: Vec<Vec<Candidate>> = catalog.iter().map(|tool| read_candidates(tool.description())).collect();
-    drop_lead(&mut said);
-    let alike = Alike::new(&said);
-    let titles =
-        Alike::count_sentences(catalog.iter().filter_map(Tool::title).map(|title| BTreeSet::from([shortened(title)])));
-    let chosen = catalog.iter().zip(&said).map(|(tool, said)| {
-        let (text, shared) = choose(tool, said, &alike, &titles);
-        Sentence { is_first: text == first_sentence(tool.description()), text, shared }
-    });
-    chosen.collect()
+    let (mut read, mut titles) = (Vec::new(), Alike::default());
+    for tool in catalog.iter() {
+        let found = candidates(tool.description());
+        read.push(found.iter().take(MAX_CANDIDATES).filter_map(tidy).collect());
+        if let Some(title) = tool.title() {
+            titles.add_tool(BTreeSet::from([shortened(title)]));
+        }
+    }
+    drop_lead(&mut read);
+    let mut alike = Alike::default();
+    for candidates in &read {
+        alike.add_tool(candidates.iter().map(|candidate| shortened(&candidate.text)).collect());
+    }
+    let mut chosen = Vec::new();
+    for (tool, candidates) in catalog.iter().zip(&read) {
+        let (text, shared) = choose(tool, candidates, &alike, &titles);
+        chosen.push(Sentence { is_first: text == first_sentence(tool.description()), text, shared });
+    }
+    chosen
 }
 
-fn read_candidates(description: &str) -> Vec<Candidate> {
-    candidates(description).iter().take(MAX_CANDIDATES).filter_map(tidy).collect()
-}
-
-fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (String, Option<String>) {
+/// The sentence for a tool, and the first candidate if several tools share it.
+fn choose(tool: &Tool, candidates: &[Candidate], alike: &Alike, titles: &Alike) -> (String, Option<String>) {
     let mut shared = None;
     let mut weak = None;
     // After a sentence that other tools share, the tool's own description begins.
     let mut introduced = true;
-    for (at, candidate) in said.iter().enumerate() {
+    for (at, candidate) in candidates.iter().enumerate() {
         let text = shortened(&candidate.text);
         if alike.is_shared(&text) {
             if at == 0 {
@@ -74,11 +80,15 @@ fn choose(tool: &Tool, said: &[Candidate], alike: &Alike, titles: &Alike) -> (St
         }
         introduced = false;
     }
-    let title = || {
-        let title = tool.title().map(|title| shortened(title.trim_start_matches(super::blocks::is_pictograph)));
-        title.filter(|title| !title.is_empty() && !titles.is_shared(title) && title != tool.name().as_str())
-    };
-    (weak.or_else(title).unwrap_or_else(|| name_in_words(tool.name().as_str())), shared)
+    let text = weak.or_else(|| telling_title(tool, titles)).unwrap_or_else(|| name_in_words(tool.name().as_str()));
+    (text, shared)
+}
+
+/// The tool's title, if it is neither its name nor shared by several tools.
+fn telling_title(tool: &Tool, titles: &Alike) -> Option<String> {
+    let title = shortened(tool.title()?.trim_start_matches(is_pictograph));
+    let tells = !title.is_empty() && !titles.is_shared(&title) && title != tool.name().as_str();
+    tells.then_some(title)
 }
 
 /// A tool's name as words: `mcp__github__create_issue` becomes `Create issue`.
@@ -90,43 +100,48 @@ fn name_in_words(name: &str) -> String {
 }
 
 /// The number of tools with each sentence.
+#[derive(Default)]
 struct Alike {
     tools: usize,
     of: HashMap<String, usize>,
 }
 
 impl Alike {
-    fn new(said: &[Vec<Candidate>]) -> Self {
-        Self::count_sentences(said.iter().map(|said| said.iter().map(|one| shortened(&one.text)).collect()))
-    }
-
-    fn count_sentences(said: impl Iterator<Item = BTreeSet<String>>) -> Self {
-        let (mut tools, mut of) = (0, HashMap::new());
-        for sentences in said {
-            tools += 1;
-            sentences.into_iter().for_each(|sentence| *of.entry(sentence).or_default() += 1);
+    fn add_tool(&mut self, sentences: BTreeSet<String>) {
+        self.tools += 1;
+        for sentence in sentences {
+            *self.of.entry(sentence).or_default() += 1;
         }
-        Self { tools, of }
     }
 
     fn is_shared(&self, sentence: &str) -> bool {
         let tools = self.of.get(sentence).copied().unwrap_or_default();
-        let lower = || sentence.to_lowercase();
-        tools >= MIN_ALIKE
-            || (tools >= 2 && tools == self.tools && MEMBERSHIP.iter().any(|words| lower().contains(words)))
+        let both_of_two = tools == 2 && self.tools == 2;
+        tools >= MIN_ALIKE || both_of_two && describes_product(sentence)
     }
 }
 
+fn describes_product(sentence: &str) -> bool {
+    let lower = sentence.to_lowercase();
+    MEMBERSHIP.iter().any(|words| lower.contains(words))
+}
+
 /// Removes a prefix that nearly all sentences share: `Notion | Creates a page`, `Azure: lists …`.
-fn drop_lead(said: &mut [Vec<Candidate>]) {
-    let firsts = || said.iter().filter_map(|said| said.first());
+fn drop_lead(read: &mut [Vec<Candidate>]) {
     let mut leads: HashMap<&str, usize> = HashMap::new();
-    firsts().filter_map(|first| lead(&first.text)).for_each(|lead| *leads.entry(lead).or_default() += 1);
-    let tools = firsts().count();
+    let mut tools = 0;
+    for first in read.iter().filter_map(|candidates| candidates.first()) {
+        tools += 1;
+        if let Some(lead) = lead(&first.text) {
+            *leads.entry(lead).or_default() += 1;
+        }
+    }
     let common = leads.into_iter().find(|(_, with)| *with >= MIN_ALIKE && *with * 3 > tools * 2);
-    let Some(lead) = common.map(|(lead, _)| lead.to_owned()) else { return };
-    for first in said.iter_mut().filter_map(|said| said.first_mut()) {
-        if let Some(rest) = first.text.strip_prefix(&lead).map(str::trim_start).filter(|rest| !rest.is_empty()) {
+    let Some((lead, _)) = common else { return };
+    let lead = lead.to_owned();
+    for first in read.iter_mut().filter_map(|candidates| candidates.first_mut()) {
+        let rest = first.text.strip_prefix(&lead).unwrap_or_default().trim_start();
+        if !rest.is_empty() {
             first.text = capitalised(rest);
         }
     }
@@ -134,6 +149,7 @@ fn drop_lead(said: &mut [Vec<Candidate>]) {
 
 /// The text up to and including the first separator of a sentence.
 fn lead(text: &str) -> Option<&str> {
-    let ends = [": ", " | ", " - ", " – ", " — ", " » "].iter().filter_map(|mark| Some(text.find(mark)? + mark.len()));
-    text.get(..ends.min().filter(|end| *end <= MAX_LEAD_BYTES)?)
+    let marks = [": ", " | ", " - ", " – ", " — ", " » "];
+    let end = marks.iter().filter_map(|mark| Some(text.find(mark)? + mark.len())).min()?;
+    if end > MAX_LEAD_BYTES { None } else { text.get(..end) }
 }

@@ -127,17 +127,19 @@ pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
     }
     let text = unlabelled(unquoted(text));
     let lower = text.to_lowercase();
-    let behind = |starts: &[&str]| -> Option<&str> {
-        let start = starts.iter().find(|start| lower.starts_with(**start))?;
-        text.get(start.len()..).filter(|rest| rest.starts_with(char::is_alphabetic))
-    };
     let it = text.strip_prefix("It ").filter(|rest| begins_with_deed(rest));
-    let purpose = behind(&PURPOSES).or(it);
-    let occasion = if purpose.is_none() { behind(&OCCASIONS) } else { None };
+    let purpose = after_phrase(text, &lower, &PURPOSES).or(it);
+    let occasion = if purpose.is_none() { after_phrase(text, &lower, &OCCASIONS) } else { None };
     let text = purpose.or(occasion).map_or_else(|| text.to_owned(), capitalised);
     let text = text.trim_end_matches(|c: char| is_pictograph(c) || c.is_whitespace()).to_owned();
     let weak = candidate.weak || occasion.is_some();
     (!text.is_empty()).then_some(Candidate { text, introduced: candidate.introduced, weak })
+}
+
+/// The rest of a text that begins with one of these phrases. `lower` is the text in lower case.
+fn after_phrase<'t>(text: &'t str, lower: &str, phrases: &[&str]) -> Option<&'t str> {
+    let phrase = phrases.iter().find(|phrase| lower.starts_with(**phrase))?;
+    text.get(phrase.len()..).filter(|rest| rest.starts_with(char::is_alphabetic))
 }
 
 /// Removes quotation marks around a whole sentence.

@@ -12,6 +12,7 @@ use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expa
 use super::corpora::bytes;
 use super::generate::{Case, case, tool_body};
 use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
+use crate::listed::written_out;
 use crate::talk::Talk;
 
 fn array(session: &mut Conversation) -> Vec<Value> {
@@ -48,18 +49,24 @@ fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {
 }
 
 /// Every tool is in the array, or named in the description of `expand_tools`; hidden ones are in
-/// neither.
+/// neither. Under arm `search`, the description names its category.
 fn every_tool_is_seen(case: &Case) {
     let engine = case.engine();
     let array = array(&mut engine.talk());
     let meta = array.iter().find(|tool| name(tool) == EXPAND_TOOLS);
     let described = meta.map(|tool| says(tool, "description")).unwrap_or_default();
+    let described = written_out(described);
     let words: BTreeSet<&str> = described.split([' ', ',', ':', '\n']).collect();
     for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
         let listed = array.iter().any(|shown| name(shown) == tool.name().as_str());
         let named = words.contains(tool.name().as_str());
         match assigned.tier {
             Tier::Hidden => assert!(!listed && !named, "hidden `{}` is seen", tool.name()),
+            Tier::Extended if case.arm == Arm::Search && meta.is_some() => {
+                assert!(!listed && !named, "`{}`: listed {listed}, named {named}", tool.name());
+                let category = format!("{} (", assigned.category);
+                assert!(described.contains(&category), "`{}`: {category} is named", tool.name());
+            }
             _ => assert!(listed != named, "`{}`: listed {listed}, named {named}", tool.name()),
         }
     }
@@ -112,7 +119,8 @@ fn only_opened_tools_change(case: &Case) {
     }
 }
 
-/// Every folded tool opens by its name and by its category, and a misspelt name finds it.
+/// Every folded tool opens by its name, also with other separators, and by its category; a
+/// misspelled name finds it.
 fn every_folded_tool_is_found(case: &Case) {
     let engine = case.engine();
     for (at, tool, category) in deferred(&engine) {
@@ -139,7 +147,9 @@ fn every_folded_tool_is_found(case: &Case) {
                 assert!(expansion.reply.contains(schema), "the reply brings the schema as it came");
             }
         }
-        let slips = [tool.replacen(tool.chars().nth(2).unwrap(), "", 1), format!("{tool}x"), tool.replace('_', "-")];
+        let dashed = engine.talk().expand(&one("", &tool.replace('_', "-")));
+        assert!(dashed.mentioned.iter().any(|open| *open == tool.as_str()), "{}", dashed.reply);
+        let slips = [tool.replacen(tool.chars().nth(2).unwrap(), "", 1), format!("{tool}x")];
         for slip in slips.iter().filter(|slip| engine.catalog().get(slip).is_none()) {
             let expansion = engine.talk().expand(&one("", slip));
             assert!(expansion.opened.is_empty());
@@ -265,5 +275,5 @@ proptest! {
 
 #[test]
 fn every_arm_is_tried() {
-    assert_eq!(Arm::EVERYWHERE.len(), 8, "a new arm needs its place in these properties");
+    assert_eq!(Arm::EVERYWHERE.len(), 9, "a new arm needs its place in these properties");
 }

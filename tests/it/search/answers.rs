@@ -1,7 +1,7 @@
 //! The answers of `expand_tools` to a query.
 
 use serde_json::json;
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Origin};
 use toolfold::conversation::Outcome;
 use toolfold::engine::Engine;
 use toolfold::name::ToolName;
@@ -35,7 +35,7 @@ fn corpus_answers_keep_their_bounds() {
     for (tools, queries) in
         [("livemcpbench_tools.json", "livemcpbench_tasks.jsonl"), ("golden_tools.json", "golden_queries.jsonl")]
     {
-        for arm in [Arm::Stable, Arm::Kept, Arm::Index] {
+        for arm in [Arm::Stable, Arm::Kept, Arm::Index, Arm::Search] {
             let Some(engine) = engine(tools, arm) else { return };
             for row in rows(queries).iter().step_by(3) {
                 let query = row["query"].as_str().unwrap();
@@ -109,10 +109,10 @@ fn tools_are_found_by_their_origin() {
     let tool = |name: &str| json!({"name": name, "description": format!("Does a thing. {words}")});
     let names = ["create_issue", "list_pages", "close_issue", "draw"];
     let catalog = Catalog::from_anthropic(&json!(names.map(tool)).to_string()).unwrap();
-    let origin = |name: &str, server: &str| (name.to_owned(), (server.to_owned(), name.to_owned()));
+    let origin =
+        |name: &str, server: &str| (name.to_owned(), Origin::Server { server: server.into(), tool: name.into() });
     let origins = [origin("create_issue", "github"), origin("close_issue", "github"), origin("list_pages", "wiki")];
-    let builder = Engine::builder(catalog).arm(Arm::Stable);
-    let engine = builder.origins(origins.into()).build().unwrap();
+    let engine = Engine::builder(catalog.with_origins(&origins.into())).arm(Arm::Stable).build().unwrap();
     let parts = [engine.clone(), engine.restricted(|tool| tool.name().as_str() != "close_issue")];
     for (engine, found) in parts.iter().zip([&["create_issue", "close_issue"][..], &["create_issue"]]) {
         let expansion = engine.talk_on(Wire::OpenAiChat).expand(&request("github"));

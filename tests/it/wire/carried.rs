@@ -160,7 +160,7 @@ fn one_name_in_two_namespaces_is_two_tools() {
         }
         assert_eq!(
             spaces.len(),
-            if matches!(arm, Arm::Index | Arm::Append) { 0 } else { 2 },
+            if arm.extended().is_in_array() { 2 } else { 0 },
             "{arm}: a namespace without tools is not sent"
         );
     }
@@ -246,7 +246,12 @@ fn a_list_with_its_own_search_gets_no_second_one() {
     let mut deferred = responses("b");
     deferred["defer_loading"] = json!(true);
     let list = json!([responses("a"), deferred, {"type": "tool_search"}]);
-    let engine = engine(&list.to_string(), None, Arm::Native);
+    let unchanged = engine(&list.to_string(), None, Arm::Native);
+    assert_eq!(sent(&unchanged, Wire::OpenAiResponses), *list.as_array().unwrap());
+    // A profile that someone wrote folds it.
+    let loaded = Catalog::import(&list.to_string(), "t", None);
+    let profile = ToolProfile::parse("[category.x]\ntools = ['a', 'b']", "p").value;
+    let engine = Engine::builder(loaded.value).profile(profile).arm(Arm::Native).build().unwrap();
     let array = sent(&engine, Wire::OpenAiResponses);
     assert_eq!(array[..3], list.as_array().unwrap()[..]);
     assert_eq!(array.iter().filter(|entry| entry["type"] == "tool_search").count(), 1);

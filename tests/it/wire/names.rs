@@ -156,20 +156,20 @@ fn folded(name: &str) -> Value {
 fn a_meta_tool_with_a_used_name_gets_a_number() {
     let taken = ["expand_tools", "call_tool", "call_tool_2", "call_destructive", "other"];
     let tools = Value::from_iter(taken.map(folded));
-    for arm in [Arm::Stable, Arm::Index] {
+    for arm in [Arm::Stable, Arm::Index, Arm::Search] {
         for wire in Wire::ALL {
             let engine = engine(&tools, "[category.all]\ntools = ['*']", arm);
             let mut conversation = engine.talk_on(wire);
             let bridge = if wire == Wire::Mcp { "call_destructive_2" } else { "call_tool_3" };
             let text = conversation.tools().json().to_owned();
             assert!(text.contains("\"expand_tools_2\""), "{wire} {arm}: {text}");
-            assert_eq!(text.contains(&format!("them with {bridge}")), arm == Arm::Index, "{wire} {arm}: {text}");
+            assert_eq!(text.contains(&format!("them with {bridge}")), arm != Arm::Stable, "{wire} {arm}: {text}");
             assert_eq!(reached(&mut conversation, "expand_tools").as_deref(), Some("expand_tools"), "the host's own");
             let outcome = conversation.call("", "expand_tools_2", json!({"tools": ["other"]})).unwrap();
             let Outcome::Reply(reply) = outcome else { panic!("{wire} {arm}: answered") };
             assert_eq!(reply.opened.len(), 1);
             let how = reply.answer.content.lines().next().unwrap();
-            assert_eq!(how.contains(bridge), arm == Arm::Index, "{how}");
+            assert_eq!(how.contains(bridge), arm != Arm::Stable, "{how}");
             let wrapped = json!({"name": "other", "arguments": {}});
             let outcome = conversation.call("", bridge, wrapped).unwrap();
             assert!(matches!(outcome, Outcome::Forward(forward) if forward.target.as_str() == "other"));
@@ -233,7 +233,13 @@ fn tools_with_colliding_names_are_distinct_everywhere() {
             let array = conversation.tools().json().to_owned();
             let dotted = matches!(wire, Wire::Gemini | Wire::Mcp);
             let other = if dotted { "files.write" } else { "files_write_d2d7b6b5" };
-            let other = if array.contains(other) { other.to_owned() } else { find_hashed(&array) };
+            let listed = if arm == Arm::Search {
+                let opened = engine.talk_on(wire).call("", "expand_tools", json!({"categories": ["files"]})).unwrap();
+                opened.content().unwrap().into_owned()
+            } else {
+                array
+            };
+            let other = if listed.contains(other) { other.to_owned() } else { find_hashed(&listed) };
             for (name, own) in [(other.as_str(), "files.write"), ("files_write", "files_write")] {
                 let said =
                     match conversation.call("", "expand_tools", json!({"tools": [name], "category": name})).unwrap() {

@@ -8,6 +8,7 @@ use toolfold::wire::Wire;
 
 use super::transcripts::{drive, step};
 use super::{arms, engine};
+use crate::listed::written_out;
 use crate::talk::{Call, Talk};
 
 /// A catalogue with names of every kind, and a profile over it.
@@ -171,9 +172,10 @@ proptest! {
     /// tool.
     #[test]
     fn arrays_have_every_tool_once_with_a_valid_name(engines in engines()) {
-        for (arm, engine) in &engines {
+        // Arm `search` does not name the tools that it finds.
+        for (arm, engine) in engines.iter().filter(|(arm, _)| *arm != Arm::Search) {
             for wire in wires(*arm) {
-                let text = engine.talk_on(wire).tools().json().to_owned();
+                let text = written_out(engine.talk_on(wire).tools().json());
                 for name in shown(engine, wire) {
                     prop_assert!(text.contains(&name), "{} {}: {}", wire, arm, name);
                 }

@@ -29,7 +29,7 @@ MOST_CONVERSATIONS = 256
 #: The maximum number of conversations without an id that wait for the calls of their message.
 MOST_FRESH = 8
 #: The deliveries that some frameworks do not support.
-DELIVERIES = {"seed": "in_place", "index": "bridge", "native": "native", "append": "append"}
+DELIVERIES = {"seed": "in_place", "index": "bridge", "search": "bridge", "native": "native", "append": "append"}
 #: The missing feature of a framework that does not support a delivery.
 WHY = {
     "in_place": "the framework takes the tools once, and the array of this arm grows",

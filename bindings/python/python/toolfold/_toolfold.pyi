@@ -603,9 +603,9 @@ class Entry:
         The description at its detail; empty if there is none.
         """
     @property
-    def detail(self) -> Literal["full", "signature", "outline", "required", "summary", "index"]:
+    def detail(self) -> Literal["full", "signature", "outline", "required", "summary", "index", "search"]:
         """
-        The detail of the tool: full, signature, outline, required, summary or index.
+        The detail of the tool: full, signature, outline, required, summary, index or search.
         """
     @property
     def name(self) -> str:
@@ -885,6 +885,16 @@ class Turn:
         :param is_error: whether the tool failed.
         :raises CallError: this turn has no such call to run, the call already has a result, or the
             turn has ended.
+        """
+    @property
+    def message(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """
+        The assistant message for the history, before ``messages()``: a dict or a list. It is the
+        given message unless the provider would refuse it in later requests: missing, repeated and
+        refused ids, arguments that are not a JSON object, and names outside the wire's alphabet are
+        replaced.
+
+        :raises CallError: the turn has ended.
         """
     def messages(self) -> list[dict[str, Any]]:
         """

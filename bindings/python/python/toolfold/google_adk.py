@@ -6,7 +6,8 @@ Tools, plain functions and whole toolsets are folded together. A call that requi
 confirmation, and a confirmation runs the call with the arguments that were shown. State is read from the session's events on
 each request, so resumed and rewound sessions work.
 
-Arm ``index`` is not supported: ADK's callbacks and plugins see the name of a call before any tool can replace it.
+Arms ``index`` and ``search`` are not supported: ADK's callbacks and plugins see the name of a call before any tool can
+replace it.
 """
 
 from __future__ import annotations

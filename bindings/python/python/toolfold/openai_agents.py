@@ -8,8 +8,9 @@ that requires approval interrupts the run, as ``needs_approval`` does, and ``Run
 that were shown. An approval for every later call of a tool (``always_approve``) applies only to that tool.
 
 A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
-Guardrails, hooks and stop rules of a tool apply under every arm. Arm ``index`` needs an agent whose ``model`` is a ``Model``
-object, because only there can a call of ``call_tool`` get the name of its tool. Answers of toolfold never end a run.
+Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index`` and ``search`` need an agent whose ``model``
+is a ``Model`` object, because only there can a call of ``call_tool`` get the name of its tool. Answers of toolfold never end
+a run.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ fn counted(arm: Arm) -> Arm {
 fn details(engine: &Engine, arm: Arm) -> Vec<Option<Detail>> {
     let (catalog, assignment) = (engine.catalog(), engine.assignment());
     let plan = engine.presentation(arm).plan(catalog, assignment, &Expanded::default());
-    (0..catalog.len()).map(|at| plan.detail(at).filter(|detail| *detail != Detail::Index)).collect()
+    (0..catalog.len()).map(|at| plan.detail(at).filter(|detail| detail.is_in_array())).collect()
 }
 
 struct Counting<'m> {

@@ -78,7 +78,7 @@ pub(super) fn read_config(text: &str, file: &str, diagnostics: &mut Vec<Diagnost
 }
 
 const ARM_HELP: &str = "declare an arm as [arms.NAME] with core = \"full\", extended = \"required\", delivery = \"in_result\"; \
-     details are full, signature, outline, required, summary and index, deliveries none, in_place, in_result, bridge, native and append";
+     details are full, signature, outline, required, summary, index and search, deliveries none, in_place, in_result, bridge, native and append";
 
 fn custom_arm(name: &str, value: &DeValue<'_>) -> Result<CustomArm, String> {
     let DeValue::Table(parts) = value else { return Err(format!("`arms.{name}` is not a table")) };

@@ -33,6 +33,8 @@ pub(super) struct OpenLayers {
     store: Option<String>,
     client: &'static McpClient,
     trusted: BTreeSet<String>,
+    /// The configured servers.
+    servers: BTreeSet<String>,
     /// Whether calls are judged; if not, no store is opened.
     judges: bool,
     own: Mutex<HashMap<String, Arc<Own>>>,
@@ -57,6 +59,7 @@ impl OpenLayers {
             store,
             client,
             trusted,
+            servers: servers.iter().map(|own| own.name.clone()).collect(),
             judges: true,
             own: Mutex::default(),
             served: OnceLock::new(),
@@ -131,8 +134,9 @@ impl OpenLayers {
             Arm::Auto if self.client.deferral.defers => Arm::Full,
             arm => arm,
         };
-        let own_names = origins.iter().map(|(shown, origin)| (shown.clone(), (origin.of.clone(), origin.tool.clone())));
-        let mut builder = input.builder(arm).origins(own_names.collect());
+        let listed: BTreeSet<&str> = origins.values().map(|origin| origin.of.as_str()).collect();
+        let is_partial = self.servers.iter().any(|server| !listed.contains(server.as_str()));
+        let mut builder = input.builder(arm).partial(is_partial);
         if let Some(policy) = &own.policy {
             let mut owners = BTreeMap::new();
             for (shown, origin) in origins {

@@ -102,6 +102,10 @@ impl From<ToolEntry> for Entry {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MessageAnswer {
+    /// The assistant message for the history: as received, or with what the provider would refuse
+    /// replaced.
+    #[schemars(with = "Value")]
+    pub(super) message: Box<RawValue>,
     /// The outcome of each call, in the model's order.
     pub(super) outcomes: Vec<OutcomeAnswer>,
     /// The answers to calls that toolfold answered, each in the wire's format: a message, an item,

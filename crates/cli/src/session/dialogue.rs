@@ -196,6 +196,7 @@ impl Dialogue {
             Problem::new(why).help(format!("send the assistant message itself, in the format of {wire}"))
         })?;
         let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
+        let message = exact::one_line(turn.message().unwrap_or(asked).get());
         let mut messages = Vec::new();
         for outcome in &outcomes {
             if !matches!(outcome, Outcome::Confirm(_)) {
@@ -205,7 +206,7 @@ impl Dialogue {
         let digest = self.conversation.digest();
         let outcomes = outcome_answers(&outcomes, &digest);
         let diagnostics = self.conversation.take_notices();
-        Ok(Answer::Message(MessageAnswer { outcomes, messages, append, diagnostics, digest }))
+        Ok(Answer::Message(MessageAnswer { message, outcomes, messages, append, diagnostics, digest }))
     }
 
     fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {

@@ -10,19 +10,19 @@ use super::Source;
 use crate::configuration::Config;
 use crate::disk::variable;
 use crate::similar::did_you_mean;
-use toolfold::catalog::MAX_BYTES;
+use toolfold::catalog::{MAX_BYTES, Origin};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::clients::jsonc;
 use toolfold_gateway::config::servers;
 use toolfold_gateway::link::Target;
+use toolfold_gateway::names::shown_names;
 use toolfold_gateway::object::Object;
 use toolfold_gateway::run::list::{Listing, list_tools};
 use toolfold_gateway::settings::ServerSettings;
 
 pub(in super::super) struct Served {
-    pub(in super::super) name: String,
-    pub(in super::super) target: Target,
+    pub(in super::super) settings: ServerSettings,
     pub(in super::super) list: Capture,
 }
 
@@ -37,7 +37,7 @@ pub(in super::super) fn listed_servers(config: &Config) -> Result<Vec<Served>, F
     for (own, listing) in all.into_iter().zip(listings) {
         let Listing { list, why, said, .. } = listing;
         match (list, why) {
-            (Some(list), None) => served.push(Served { name: own.name, target: own.target, list }),
+            (Some(list), None) => served.push(Served { settings: own, list }),
             (_, why) => faults.extend(fault(&own.name, &why.unwrap_or_default(), &said)),
         }
     }
@@ -128,28 +128,41 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// All tools as one result of `tools/list`, prefixed with the server's name if there are several.
-pub(in super::super) fn to_list(served: &[Served]) -> String {
-    let mut tools = Vec::new();
-    for own in served {
-        for tool in &own.list.tools {
-            tools.push(if served.len() == 1 { tool.clone() } else { prefixed(&own.name, tool) });
+/// All tools as one result of `tools/list`, under the names that a gateway shows, and the origins of
+/// the tools by name.
+pub(in super::super) fn to_list(served: &[Served]) -> (String, BTreeMap<String, Origin>) {
+    let servers: Vec<ServerSettings> = served.iter().map(|own| own.settings.clone()).collect();
+    let names: Vec<Vec<String>> =
+        served.iter().map(|own| own.list.tools.iter().filter_map(|tool| name_of(tool)).collect()).collect();
+    let (mut tools, mut origins) = (Vec::new(), BTreeMap::new());
+    for (own, shown) in served.iter().zip(shown_names(&servers, &names)) {
+        for text in &own.list.tools {
+            // A tool without a name is unchanged; parsing reports it.
+            let name = name_of(text).unwrap_or_default();
+            let shown = shown.get(&name).unwrap_or(&name);
+            let server = own.settings.name.as_str().into();
+            origins.insert(shown.clone(), Origin::Server { server, tool: name.as_str().into() });
+            tools.push(if *shown == name { text.clone() } else { renamed(text, shown) });
         }
     }
+    (list_of(&tools), origins)
+}
+
+/// The tools of one server as a result of `tools/list`, unchanged.
+pub(in super::super) fn list_of(tools: &[String]) -> String {
     format!("{{\"tools\":[{}]}}", tools.join(",\n"))
 }
 
-/// A tool prefixed with its server's name; unchanged without a name, which parsing reports.
-fn prefixed(server: &str, tool: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    let server: String = server.chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    renamed(tool, &server).unwrap_or_else(|| tool.to_owned())
+fn object_of(tool: &str) -> Option<Object> {
+    Object::from_json(&RawValue::from_string(tool.to_owned()).ok()?)
 }
 
-/// A tool with a prefixed name; `None` if it has no name.
-fn renamed(tool: &str, prefix: &str) -> Option<String> {
-    let mut tool = Object::from_json(&RawValue::from_string(tool.to_owned()).ok()?)?;
-    let name: String = tool.read_as("name")?;
-    tool.put_value("name", &format!("{prefix}_{name}"));
-    Some(tool.to_raw().get().to_owned())
+fn name_of(tool: &str) -> Option<String> {
+    object_of(tool)?.read_as("name")
+}
+
+fn renamed(tool: &str, name: &str) -> String {
+    let mut own = object_of(tool).unwrap_or_default();
+    own.put_value("name", &name);
+    own.to_raw().get().to_owned()
 }

@@ -114,7 +114,7 @@ fn with_every_layer_off_the_output_is_the_input() {
 
 #[test]
 fn another_process_sends_the_same_bytes() {
-    for arm in ["full", "seed", "stable", "signature", "lean", "index"] {
+    for arm in ["full", "seed", "stable", "signature", "lean", "index", "search"] {
         let args = ["tools", "--arm", arm, "--expand", "chart,sheet"];
         let (one, two) = (run(&args), run(&args));
         if arm == "full" {
@@ -224,7 +224,7 @@ fn a_cyclic_reference_is_reported_on_like_any_tool() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["verified"], false);
-    for arm in ["full", "seed", "stable", "signature", "lean", "index"] {
+    for arm in ["full", "seed", "stable", "signature", "lean", "index", "search"] {
         assert_eq!(run_with(&["tools", "--tools", "-", "--arm", arm], text.as_bytes()).code, 0);
     }
 }

@@ -136,6 +136,14 @@ impl Collected {
                 });
             }
         }
+        // They do not make the name longer, so its own words count as much as without them.
+        for text in &entry.words {
+            each_word(text, |word| {
+                if let Some(term) = self.term_number(word) {
+                    self.count(term, at, NAME);
+                }
+            });
+        }
         self.lengths.push(lengths);
     }
 

@@ -143,7 +143,7 @@ impl State {
         if self.conversations.len() >= MAX_CONVERSATIONS {
             let ended = self.conversations.iter().position(|own| own.ended_ms.is_some());
             if let Some(gone) = self.conversations.remove(ended.unwrap_or_default()) {
-                self.leaves(&gone);
+                self.uncount_conversation(&gone);
             }
         }
         self.next += 1;
@@ -162,12 +162,12 @@ impl State {
             own.servers.clear();
         });
         if let Some(ended) = ended {
-            self.leaves(&ended);
+            self.uncount_conversation(&ended);
         }
     }
 
     /// Removes a conversation from the counts of its servers.
-    fn leaves(&mut self, conversation: &Conversation) {
+    fn uncount_conversation(&mut self, conversation: &Conversation) {
         for (server, down) in &conversation.servers {
             let Some(own) = self.servers.get_mut(server) else { continue };
             let held = if down.is_some() { &mut own.down } else { &mut own.up };

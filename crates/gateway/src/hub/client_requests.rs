@@ -160,7 +160,7 @@ impl Hub {
         }
     }
 
-    pub(super) fn notes(&mut self, client: &Client, note: &Notification) {
+    pub(super) fn client_notified(&mut self, client: &Client, note: &Notification) {
         match note.method.as_str() {
             "notifications/initialized" => self.client_is_ready(),
             "notifications/cancelled" => {

@@ -75,7 +75,7 @@ impl Hub {
         }
     }
 
-    pub(super) fn greeted(&mut self, at: usize, answer: Answer) {
+    pub(super) fn answered_greeting(&mut self, at: usize, answer: Answer) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A server that rejects the version it also offers expects a second request (SEP-2575).
         if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))

@@ -173,9 +173,9 @@ impl Router {
                     upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
                     return;
                 }
-                self.given(fan, at, before);
+                self.add_part(fan, at, before);
             }
-            (Ok(_), None) => self.given(fan, at, before),
+            (Ok(_), None) => self.add_part(fan, at, before),
             (Err(why), _) => {
                 tracing::warn!(
                     server = upstream.context.server_name(at),
@@ -187,13 +187,13 @@ impl Router {
                     own.why.get_or_insert(why);
                     own.failed.insert(at);
                 }
-                self.given(fan, at, before);
+                self.add_part(fan, at, before);
             }
         }
         self.complete(upstream, names, fan);
     }
 
-    fn given(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
+    fn add_part(&mut self, fan: u64, at: usize, list: Vec<Raw>) {
         if let Some(own) = self.fans.get_mut(&fan)
             && let Some((_, part)) = own.parts.iter_mut().find(|(server, _)| *server == at)
         {

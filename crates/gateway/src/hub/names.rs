@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use toolfold::catalog::{Catalog, Format};
+use toolfold::catalog::{self, Catalog, Format};
 use toolfold::diagnostic::{Loaded, Severity};
 
 use super::context::Context;
@@ -39,6 +39,12 @@ impl Naming {
         let rules = Rules::for_servers(&settings.servers, settings.always_namespace);
         Self { rules, given: Names::default(), reported: HashSet::new() }
     }
+}
+
+/// The origin that a tool has in the catalogue, with the tool's name.
+fn of_tool((name, origin): (&String, &Origin)) -> (String, catalog::Origin) {
+    let server = origin.of.as_str().into();
+    (name.clone(), catalog::Origin::Server { server, tool: origin.tool.as_str().into() })
 }
 
 /// A tool to show, if it gets a name.
@@ -81,6 +87,7 @@ impl Naming {
                 origins.insert(name, Origin { server: own.server, of, tool: own.raw });
             }
         }
+        let catalog = catalog.with_origins(&origins.iter().map(of_tool).collect());
         let layers = &upstream.context.settings.layers;
         let catalog = upstream.context.settings.selection.narrow(catalog, &mut origins, &**layers);
         (catalog, origins)
@@ -102,7 +109,7 @@ impl Naming {
                     left_out.push((at, raw, "its server lists two tools of this name; the first is used".to_owned()));
                     continue;
                 }
-                match settings.taken(tool) {
+                match settings.trusted_definition(tool) {
                     Ok(definition) => listed.push(Listed { server: at, raw, definition }),
                     Err(why) => left_out.push((at, raw, format!("its server is untrusted, and {why}"))),
                 }

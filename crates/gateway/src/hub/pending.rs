@@ -169,14 +169,14 @@ impl Hub {
         }
         match (pending.what, pending.of) {
             (For::Listening, _) => {}
-            (For::Greeting, _) => self.greeted(at, answer),
+            (For::Greeting, _) => self.answered_greeting(at, answer),
             (For::Tools(before, cursor), _) => self.handle_tools_page(at, before, cursor.as_deref(), answer),
-            (For::Relay, Some((client, own))) => self.upstream.relayed(at, &client, &own, answer),
+            (For::Relay, Some((client, own))) => self.upstream.answered_relay(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
                 self.view.called(&self.upstream, at, &client, &own, &running, answer);
             }
             (For::Try { request, candidates }, Some((client, _))) => {
-                self.upstream.tried(at, &client, request, candidates, answer);
+                self.upstream.answered_by_candidate(at, &client, request, candidates, answer);
             }
             (For::Part { fan, before, cursor }, _) => {
                 self.router.part(&mut self.upstream, &mut self.view.names, at, fan, (before, cursor), answer);

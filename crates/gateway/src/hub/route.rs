@@ -116,7 +116,7 @@ impl Upstream {
         self.ask_server(at, &method, params, Some((client.clone(), id)), For::Try { request, candidates });
     }
 
-    pub(super) fn tried(
+    pub(super) fn answered_by_candidate(
         &mut self,
         at: usize,
         client: &Client,
@@ -135,7 +135,7 @@ impl Upstream {
         }
     }
 
-    pub(super) fn relayed(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
+    pub(super) fn answered_relay(&mut self, at: usize, client: &Client, id: &Id, answer: Answer) {
         let answer = self.in_lifecycle(at, answer).map(|result| of_subscription(result, id));
         reply(client, id, answer);
     }

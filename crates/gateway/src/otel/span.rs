@@ -173,7 +173,7 @@ impl Answering {
         Self { inner, id, open: Mutex::new(Some(open)), agrees }
     }
 
-    fn taken(&self) -> Option<Open> {
+    fn take_open(&self) -> Option<Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -191,7 +191,7 @@ impl Sink for Answering {
 
     fn cancelled(&self, of: &Id) {
         if *of == self.id {
-            drop(self.taken());
+            drop(self.take_open());
         }
         self.inner.cancelled(of);
     }
@@ -201,7 +201,7 @@ impl Answering {
     fn observe(&self, message: &Message) {
         if let Message::Response(id, answer) = message
             && *id == self.id
-            && let Some(open) = self.taken()
+            && let Some(open) = self.take_open()
         {
             if let (Some((versions, conversation)), Ok(result)) = (&self.agrees, answer)
                 && let Some(version) = Object::from_json(result).and_then(|own| own.read_as("protocolVersion"))

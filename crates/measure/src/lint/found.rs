@@ -243,7 +243,7 @@ impl Finding {
 }
 
 fn places(tool: &Tool) -> (&'static str, &'static str) {
-    match tool.origin() {
+    match tool.format() {
         Some(Format::OpenAiChat) => ("/function/parameters", "/function/description"),
         Some(Format::Anthropic) => ("/input_schema", "/description"),
         Some(Format::Mcp) => ("/inputSchema", "/description"),

@@ -155,7 +155,7 @@ fn stubs(found: &mut Found<'_>, catalog: &Catalog, assignment: &Assignment) {
 /// Annotations that an MCP list lacks for clients. They are not billed.
 fn hints(found: &mut Found<'_>, catalog: &Catalog) {
     let (mut all, mut unhinted, mut untitled) = (0, Vec::new(), Vec::new());
-    for tool in catalog.iter().filter(|tool| tool.origin() == Some(Format::Mcp)) {
+    for tool in catalog.iter().filter(|tool| tool.format() == Some(Format::Mcp)) {
         all += 1;
         if tool.annotations().is_none_or(|hints| hints.read_only_hint.is_none()) {
             unhinted.push(tool.name().as_str());

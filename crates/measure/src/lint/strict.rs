@@ -29,7 +29,7 @@ const REFUSED: [&str; 12] = [
 pub(super) fn check_strict(found: &mut Found<'_>, view: &View<'_>, wire: Option<Wire>) {
     let openai = match wire {
         Some(wire) => matches!(wire, Wire::OpenAiChat | Wire::OpenAiResponses),
-        None => matches!(view.tool.origin(), Some(Format::OpenAiChat | Format::OpenAiResponses)),
+        None => matches!(view.tool.format(), Some(Format::OpenAiChat | Format::OpenAiResponses)),
     };
     if view.tool.strict() != Some(true) || !openai {
         return;

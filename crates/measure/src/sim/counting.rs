@@ -184,7 +184,7 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
 pub struct ToolTokens {
     /// The full definition as a line of JSON in an answer.
     pub answer: usize,
-    /// The cost in the array at each requested detail; 0 for the others and for [`Detail::Index`].
+    /// The cost in the array at each requested detail; 0 for the others and outside the array.
     array: [usize; 5],
 }
 
@@ -238,7 +238,7 @@ impl CatalogTokens {
         let mut all = vec![Detail::Full];
         all.extend(details.iter().filter(|detail| **detail != Detail::Full));
         for detail in all {
-            // `detail_index` is `None` for Detail::Index.
+            // `detail_index` is `None` outside the array.
             let Some(at) = detail_index(detail) else { continue };
             let shown = catalog.iter().zip(assignment.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));

@@ -67,7 +67,7 @@ impl Needs {
             Detail::Full | Detail::Signature => false,
             Detail::Outline => needs.uses(call, |(optional, shaped)| optional && shaped),
             Detail::Required => needs.uses(call, |(optional, _)| optional),
-            Detail::Summary | Detail::Index => needs.takes_any,
+            Detail::Summary | Detail::Index | Detail::Search => needs.takes_any,
         }
     }
 
@@ -79,7 +79,7 @@ impl Needs {
         match detail {
             Detail::Full | Detail::Signature => false,
             Detail::Outline => *shaped,
-            Detail::Required | Detail::Summary | Detail::Index => true,
+            Detail::Required | Detail::Summary | Detail::Index | Detail::Search => true,
         }
     }
 }

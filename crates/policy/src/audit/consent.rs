@@ -122,9 +122,8 @@ impl Consented {
         if approval.state != standing.state && !expired {
             return Err(Unproven(format!("its state is {}, but the records have {}", approval.state, standing.state)));
         }
-        if approval.state == ApprovalState::Approved
-            && approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS
-        {
+        let is_late = approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS;
+        if is_late && approval.state == ApprovalState::Approved {
             return Err(Unproven("it expires later than it was approved for".to_owned()));
         }
         Ok(())

@@ -36,8 +36,7 @@ pub fn redact(arguments: &Value, more: &[&str]) -> Value {
 /// A text without secrets, at its full length. JSON text of an object or a list is redacted by the
 /// names in it, too.
 pub fn redact_text(text: &str, more: &[&str]) -> String {
-    let value = serde_json::from_str::<Value>(text).ok().filter(|value| value.is_object() || value.is_array());
-    if let Some(value) = value {
+    if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
         let redacted = redact_values(&value, more, &whole_words);
         if redacted != value {
             return redacted.to_string();
@@ -105,8 +104,8 @@ fn without_pem(text: &str) -> Cow<'_, str> {
     while let Some((before, block)) = rest.split_once(PEM) {
         out.push_str(before);
         out.push_str(REDACTED);
-        let behind = block.split_once("-----END").map_or("", |(_, end)| end);
-        rest = behind.split_once("-----").map_or("", |(_, rest)| rest);
+        let (_, end) = block.split_once("-----END").unwrap_or_default();
+        (_, rest) = end.split_once("-----").unwrap_or_default();
     }
     out.push_str(rest);
     Cow::Owned(out)
@@ -117,15 +116,16 @@ fn without_userinfo(word: &str) -> Option<String> {
     let (scheme, rest) = word.split_once("://")?;
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let (user, host) = authority.rsplit_once('@')?;
-    user.contains(':').then(|| format!("{scheme}://{REDACTED}@{host}{path}"))
+    if user.contains(':') { Some(format!("{scheme}://{REDACTED}@{host}{path}")) } else { None }
 }
 
 /// Whether a word contains a known kind of secret, delimited by characters that no secret has.
 fn has_shape(word: &str) -> bool {
     for shape in SHAPES.split_whitespace() {
-        let mut before = word.match_indices(shape).filter_map(|(at, _)| word.get(..at));
-        if before.any(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')) {
-            return true;
+        for (at, _) in word.match_indices(shape) {
+            if !word.split_at(at).0.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+                return true;
+            }
         }
     }
     false
@@ -144,7 +144,7 @@ fn whole_words(text: &str, more: &[&str]) -> String {
             continue;
         }
         let bare = word.trim_matches(|c| matches!(c, '"' | '\'' | ',' | ';' | '(' | ')'));
-        let glued = bare.strip_prefix("-u").is_some_and(|user| user.contains(':') && !user.contains("//"));
+        let glued = matches!(bare.strip_prefix("-u"), Some(user) if user.contains(':') && !user.contains("//"));
         let named = word.split_once(['=', ':']).filter(|(name, value)| {
             !value.is_empty() && !value.starts_with("//") && is_secret(name.trim_start_matches(['-', '"', '\'']), more)
         });

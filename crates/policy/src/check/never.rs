@@ -5,7 +5,6 @@
 use crate::capability::{Family, ToolCapability};
 use crate::decision::Effect;
 use crate::diagnostic::Diagnostic;
-use crate::host::HostPattern;
 use crate::load::PolicyFile;
 use crate::rule::{Rule, ToolPattern};
 
@@ -60,8 +59,7 @@ pub(crate) fn unmatched(files: &[PolicyFile]) -> Vec<Diagnostic> {
 
 /// A command of a tool that no file has a record of.
 fn unrecorded(rule: &Rule, own: &str) -> Option<Never> {
-    let of_commands = rule.command.as_ref().is_some_and(|command| !command.any);
-    if !of_commands || rule.family.is_some() || builtin(rule).is_some() {
+    if !rule.names_commands() || rule.family.is_some() || builtin(rule).is_some() {
         return None;
     }
     let why = format!("`{own}` has no record, which would name the argument with its command");
@@ -71,8 +69,8 @@ fn unrecorded(rule: &Rule, own: &str) -> Option<Never> {
 
 /// A name that no record has, close to one that a record has.
 fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
-    let own = rule.tool.identity().filter(|_| rule.family.is_none())?;
-    if file.capabilities.contains_key(&own) || builtin(rule).is_some() {
+    let own = rule.tool.identity()?;
+    if rule.family.is_some() || file.capabilities.contains_key(&own) || builtin(rule).is_some() {
         return None;
     }
     if let Some(meant) = file.capabilities.keys().find(|name| is_close_identity(&own, name)) {
@@ -86,7 +84,7 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
     let same = meant.eq_ignore_ascii_case(&own);
     let why = format!("`{own}` has no record, and its name is close to `{meant}`");
     let help = format!("write `{meant}(…)`, or a record [tool.\"{own}\"] with like = \"{meant}\"");
-    (!same || rule.is_conditional()).then(|| Never::new("policy-close-name", why, help))
+    if same && !rule.is_conditional() { None } else { Some(Never::new("policy-close-name", why, help)) }
 }
 
 /// Whether two identities look like one: by the tool of one server, or by the server.
@@ -100,8 +98,8 @@ fn is_close_identity(own: &str, other: &str) -> bool {
 
 /// The server and the tool of an identity: each is compared on its own.
 fn parts(identity: &str) -> (Option<&str>, &str) {
-    let of_server = identity.strip_prefix("mcp:").and_then(|rest| rest.split_once('/'));
-    of_server.map_or((None, identity), |(server, tool)| (Some(server), tool))
+    let Some(rest) = identity.strip_prefix("mcp:") else { return (None, identity) };
+    if let Some((server, tool)) = rest.split_once('/') { (Some(server), tool) } else { (None, identity) }
 }
 
 /// The names of compact rules that are not those of tools.
@@ -146,9 +144,9 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
         return Some(Never::new("policy-no-such-argument", why, help));
     }
     // `rm:*` looks like a prefix of commands, and is a condition on an argument `rm`.
-    let is_compact = rule.text.split_once('(').is_some_and(|(name, _)| !name.contains(','));
+    let is_compact = matches!(rule.text.split_once('('), Some((name, _)) if !name.contains(','));
     let mut any = rule.args.iter().filter(|(_, value)| is_compact && recorded.is_some() && value == "*");
-    let (name, _) = any.find(|(name, _)| known.declared().all(|declared| declared != name))?;
+    let (name, _) = any.find(|(name, _)| !known.declares(name))?;
     let why = format!("`{own}` declares no argument `{name}`, and no command that begins with it");
     let help = format!(
         "for a command write command = \"…\" and like = \"Bash\" into its record; for an argument [[rule]] with args = {{ {name} = \"*\" }}"
@@ -164,7 +162,7 @@ fn pattern(rule: &Rule) -> Option<Never> {
 }
 
 fn host(rule: &Rule) -> Option<Never> {
-    let (host, port) = rule.host.as_ref().map(HostPattern::text)?.split_once(':')?;
+    let (host, port) = rule.host.as_ref()?.text().split_once(':')?;
     // An address of IPv6 has more of them.
     if port.contains(':') {
         return None;

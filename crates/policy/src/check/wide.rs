@@ -3,9 +3,8 @@
 use super::Report;
 use crate::argv::{base_name, is_listed};
 use crate::capability::Family;
-use crate::command::{CommandPattern, OptionPattern};
+use crate::command::CommandPattern;
 use crate::glob::is_glob;
-use crate::host::HostPattern;
 use crate::programs::{self, Does, Files};
 use crate::rule::{Access, Rule, ToolPattern};
 use crate::shell::{launchers, tables};
@@ -14,8 +13,9 @@ use crate::shell::{launchers, tables};
 pub(super) fn everything(rule: &Rule, report: Report<'_>) {
     let text = &rule.text;
     let bare = !rule.is_conditional() && rule.annotations == Default::default();
-    let of_root = rule.path.as_ref().filter(|(pattern, _)| pattern.is_everything());
-    let any_host = rule.host.as_ref().is_some_and(HostPattern::is_any);
+    let writes_all =
+        matches!(&rule.path, Some((path, access)) if path.is_everything() && *access != Some(Access::Read));
+    let any_host = matches!(&rule.host, Some(host) if host.is_any());
     let (code, what, help) = match rule.family {
         _ if bare && rule.tool == ToolPattern::Any => ("policy-any-tool", "every call of every tool", "name the tools"),
         Some(Family::Shell) if bare => ("policy-any-command", "every command", "name the commands: `Bash(git log:*)`"),
@@ -24,9 +24,7 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
             ("policy-any-host", "requests to every host", "name the hosts: `WebFetch(domain:example.com)`")
         }
         _ if any_host && rule.path.is_none() => ("policy-any-host", "requests to every host", "name the hosts"),
-        _ if of_root.is_some_and(|(_, access)| *access != Some(Access::Read)) => {
-            ("policy-any-file", "writing every file of this machine", "name the files: `Edit(src/**)`")
-        }
+        _ if writes_all => ("policy-any-file", "writing every file of this machine", "name the files: `Edit(src/**)`"),
         _ => return,
     };
     report(code, format!("`{text}` allows {what}"), help);
@@ -35,7 +33,7 @@ pub(super) fn everything(rule: &Rule, report: Report<'_>) {
 /// Patterns that are written as in other languages, and mean the very characters here, or more than
 /// they seem to.
 pub(super) fn literally(rule: &Rule, report: Report<'_>) {
-    if rule.path.as_ref().is_some_and(|(pattern, _)| pattern.has_glued_stars()) {
+    if matches!(&rule.path, Some((pattern, _)) if pattern.has_glued_stars()) {
         let message = format!("in `{}`, `**` beside other characters stays within one segment", rule.text);
         report("policy-glued-stars", message, "write `**/` for any folders");
     }
@@ -64,13 +62,14 @@ pub(super) fn literally(rule: &Rule, report: Report<'_>) {
         let (what, help) = mistake.texts();
         report("policy-pattern-literal", format!("`{}` matches less than it appears to: {what}", rule.text), help);
     }
-    if let Some(host) = rule.host.as_ref().map(HostPattern::text) {
-        let rest = host.strip_prefix('*').filter(|rest| !rest.is_empty() && !rest.starts_with(['.', '*']));
-        if let Some(rest) = rest {
-            let message = format!("`{}` covers `evil{rest}`, too", rule.text);
-            let help = format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these");
-            report("policy-host-boundary", message, &help);
-        }
+    if let Some(host) = &rule.host
+        && let Some(rest) = host.text().strip_prefix('*')
+        && !rest.is_empty()
+        && !rest.starts_with(['.', '*'])
+    {
+        let message = format!("`{}` covers `evil{rest}`, too", rule.text);
+        let help = format!("write `{rest}` for the host and its subdomains, `*.{rest}` for these");
+        report("policy-host-boundary", message, &help);
     }
     root_path(rule, report);
 }
@@ -136,9 +135,8 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
             report("policy-interpreter", message, "name the script or the whole command, without `:*`");
         }
         // What asks for a write allow of its own is confined by that.
-        let unconfined =
-            |row: &&programs::Program| row.files() == Files::Write && row.never_remember && !row.needs_write;
-        if rest.is_empty() && programs::find(program).filter(unconfined).is_some() {
+        let row = programs::known(program);
+        if rest.is_empty() && row.files() == Files::Write && row.never_remember && !row.needs_write {
             let message = format!("`{text}` allows `{program}` on every file of this machine");
             report("policy-any-file", message, "name the files: `rm build/*`");
         }
@@ -154,7 +152,8 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
     let lead = command.lead();
     let rows = (1..=lead.len()).filter_map(|end| programs::row(&lead.get(..end)?.join(" ")));
     let rows: Vec<_> = rows.collect();
-    for (name, value) in rule.options.iter().map(OptionPattern::parts) {
+    for option in &rule.options {
+        let (name, value) = option.parts();
         let does = rows.iter().filter_map(|row| row.does(name)).max();
         if matches!(does, Some(Does::Run | Does::Load)) && value.is_none_or(|value| value.starts_with('*')) {
             let message = format!("`options` of `{text}` allows arbitrary code: `{name}` runs or loads any value");

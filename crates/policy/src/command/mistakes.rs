@@ -86,7 +86,7 @@ impl Mistake {
         if whole.iter().any(|text| text == ":*") || first.contains(':') && !first.contains(['/', '\\']) {
             return Some(Self::Colon);
         }
-        bare.iter().any(|text| expands(text)).then_some(Self::Expansion)
+        if bare.iter().any(|text| expands(text)) { Some(Self::Expansion) } else { None }
     }
 }
 
@@ -97,9 +97,10 @@ fn expands(text: &str) -> bool {
 
 /// `NAME=value`, with a name outside of quotes.
 fn is_assignment(word: &[(char, bool)]) -> bool {
-    let name: Vec<_> = word.iter().take_while(|(c, _)| *c != '=').collect();
+    let Some(end) = word.iter().position(|(c, _)| *c == '=') else { return false };
+    let name = word.get(..end).unwrap_or_default();
     let is_bare = name.iter().all(|(c, bare)| *bare && (c.is_ascii_alphanumeric() || *c == '_'));
-    is_bare && name.len() < word.len() && name.first().is_some_and(|(c, _)| !c.is_ascii_digit())
+    is_bare && matches!(name.first(), Some((c, _)) if !c.is_ascii_digit())
 }
 
 /// Whether a word is an operator or a redirection, or has an operator within it that no program's
@@ -115,12 +116,13 @@ fn is_operator(word: &str) -> bool {
 
 /// `{a,b}`, `{1..3}` or `(a|b)`.
 fn has_alternatives(word: &str) -> bool {
-    let braces = between(word, '{', '}').is_some_and(|inner| inner.contains(',') || inner.contains(".."));
-    braces || between(word, '(', ')').is_some_and(|inner| inner.contains('|'))
+    let braces = between(word, '{', '}');
+    braces.contains(',') || braces.contains("..") || between(word, '(', ')').contains('|')
 }
 
 /// What a word has between two characters.
-fn between(word: &str, open: char, close: char) -> Option<&str> {
-    let (_, rest) = word.split_once(open)?;
-    rest.split_once(close).map(|(inner, _)| inner)
+fn between(word: &str, open: char, close: char) -> &str {
+    let (_, rest) = word.split_once(open).unwrap_or_default();
+    let (inner, _) = rest.split_once(close).unwrap_or_default();
+    inner
 }

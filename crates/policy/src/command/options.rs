@@ -24,7 +24,7 @@ impl OptionPattern {
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
             return invalid(format!("`{text}` is not an option: write `--name` or `--name=VALUE`"));
         }
-        if name.chars().any(char::is_whitespace) || text.chars().any(char::is_control) {
+        if name.contains(char::is_whitespace) || text.contains(char::is_control) {
             return invalid(format!(
                 "`{text}` is more than one word: write `--name=VALUE`, which covers `--name VALUE`"
             ));
@@ -46,12 +46,12 @@ impl OptionPattern {
         let Some(own) = value_at(argv, at) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
         if own == self.name {
-            return value_at(argv, at + 1).is_some_and(|value| glob_inside(pattern, value));
+            return matches!(value_at(argv, at + 1), Some(value) if glob_inside(pattern, value));
         }
-        let attached = own.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix('='));
-        let before = at.checked_sub(1).and_then(|before| argv.get(before));
-        attached.is_some_and(|value| glob_inside(pattern, value))
-            || before.is_some_and(|before| before.is(&self.name)) && glob_inside(pattern, own)
+        if matches!(name_and_value(own), (name, Some(value)) if name == self.name && glob_inside(pattern, value)) {
+            return true;
+        }
+        at > 0 && value_at(argv, at - 1) == Some(&self.name) && glob_inside(pattern, own)
     }
 }
 
@@ -74,7 +74,8 @@ pub(super) fn letters(program: &str, word: &str) -> Option<String> {
 /// The letters that an option is equivalent to by the row of its program.
 fn equivalent(program: &str, option: &str) -> Option<&'static str> {
     let mut pairs = programs::row(program)?.letters.iter().filter_map(|pair| pair.split_once('='));
-    pairs.find(|(long, _)| *long == option).map(|(_, letters)| letters)
+    let (_, letters) = pairs.find(|(long, _)| *long == option)?;
+    Some(letters)
 }
 
 /// The letters of `-rf`; `None` for `--long`, `-`, `-5`.

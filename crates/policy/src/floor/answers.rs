@@ -21,7 +21,7 @@ struct Answering {
     words: &'static [Sought],
     /// How much each word shows, if the others are known only when the command runs. `approve`
     /// alone shows little.
-    weights: &'static [u8],
+    shows: &'static [u8],
     /// Whether its words also count in any order, anywhere in the line: a script, a here-document,
     /// a list of Python.
     anywhere: bool,
@@ -32,22 +32,17 @@ const COMMANDS: [Answering; 5] = [
     Answering {
         name: "approvals approve",
         words: &[Is(&["approvals", "Approver", "approver"]), Is(&["approve", "accept", "reject"]), Id("ap-")],
-        weights: &[2, 1, 2],
+        shows: &[2, 1, 2],
         anywhere: true,
     },
-    Answering { name: "undo", words: &[Is(&["undo"]), Id("un-")], weights: &[2, 2], anywhere: true },
-    Answering {
-        name: "approvals init",
-        words: &[Is(&["approvals"]), Is(&["init"])],
-        weights: &[2, 1],
-        anywhere: false,
-    },
-    Answering { name: "pins accept", words: &[Is(&["pins"]), Is(&["accept"])], weights: &[2, 1], anywhere: false },
+    Answering { name: "undo", words: &[Is(&["undo"]), Id("un-")], shows: &[2, 2], anywhere: true },
+    Answering { name: "approvals init", words: &[Is(&["approvals"]), Is(&["init"])], shows: &[2, 1], anywhere: false },
+    Answering { name: "pins accept", words: &[Is(&["pins"]), Is(&["accept"])], shows: &[2, 1], anywhere: false },
     // A session takes answers as lines of its input.
     Answering {
         name: "session",
         words: &[Is(&["session"]), Is(&["approve", "accept", "reject"]), Id("ap-")],
-        weights: &[0, 0, 1],
+        shows: &[0, 0, 1],
         anywhere: true,
     },
 ];
@@ -120,14 +115,16 @@ pub(super) fn in_command(words: &[Word]) -> Option<&'static str> {
     // A program that only looks at its words runs none of them.
     let runs = !tables::row_of(words).only_looks();
     let tokens: Vec<Token> = words.iter().flat_map(tokens_of).take(MOST).collect();
-    COMMANDS.iter().find(|own| own.fits(&tokens, runs) || runs && own.is_cut_off(words)).map(|own| own.name)
+    let command = COMMANDS.iter().find(|own| own.fits(&tokens, runs) || runs && own.is_cut_off(words));
+    Some(command?.name)
 }
 
 /// The command of a person whose words a text holds, in any order.
 pub(super) fn in_text(text: &str) -> Option<&'static str> {
     let tokens: Vec<Token> = tokens(text).take(MOST).collect();
     let mut anywhere = COMMANDS.iter().filter(|own| own.anywhere);
-    anywhere.find(|own| own.words.iter().all(|sought| sought.is_held_by(&tokens))).map(|own| own.name)
+    let command = anywhere.find(|own| own.words.iter().all(|sought| sought.is_held_by(&tokens)));
+    Some(command?.name)
 }
 
 impl Answering {
@@ -142,7 +139,7 @@ impl Answering {
         }
         for token in tokens {
             let before = found.clone();
-            for (at, (sought, weight)) in self.words.iter().zip(self.weights).enumerate() {
+            for (at, (sought, weight)) in self.words.iter().zip(self.shows).enumerate() {
                 let from = if token.many { found.get(at) } else { before.get(at) };
                 let Some((known, shown)) = from.copied().flatten() else { continue };
                 let next = if !token.open && sought.is(&token.text) {
@@ -157,7 +154,7 @@ impl Answering {
                 }
             }
         }
-        found.last().copied().flatten().is_some_and(|(known, shown)| known || shown >= ENOUGH)
+        matches!(found.last(), Some(Some((known, shown))) if *known || *shown >= ENOUGH)
     }
 
     /// Whether a command ends where only an id is missing, which its input may hold: `parallel ./tf
@@ -169,7 +166,7 @@ impl Answering {
         front.len() > 1
             && from > 0
             && ends.len() == front.len()
-            && ends.iter().zip(front).all(|(word, sought)| word.get().is_some_and(|text| sought.is(text)))
+            && ends.iter().zip(front).all(|(word, sought)| matches!(word.get(), Some(text) if sought.is(text)))
     }
 }
 
@@ -179,16 +176,17 @@ fn tokens_of(word: &Word) -> Vec<Token> {
         // What `xargs -I%` fills in is written like any other word.
         let expands = word.text.contains(['$', '`', '*', '?', '[', '{', '~']);
         let text = if expands { word.text.clone() } else { String::new() };
-        let whole = Token { text, open: true, many: !word.one };
-        let guesses = word.guess.iter().flat_map(|guess| tokens(guess));
-        return std::iter::once(whole).chain(tokens(&word.text)).chain(guesses).collect();
+        let mut all = vec![Token { text, open: true, many: !word.one }];
+        all.extend(tokens(&word.text));
+        for guess in &word.guess {
+            all.extend(tokens(guess));
+        }
+        return all;
     };
-    let text = value.to_owned();
-    if value.chars().all(|c| !is_apart(c)) {
-        vec![Token { text, open: false, many: false }]
-    } else {
-        tokens(value).collect()
+    if value.contains(is_apart) {
+        return tokens(value).collect();
     }
+    vec![Token { text: value.to_owned(), open: false, many: false }]
 }
 
 /// Between which characters of a text a word may be.
@@ -199,7 +197,7 @@ fn is_apart(c: char) -> bool {
 /// The words of a text, without quotes and backslashes within them.
 fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let escaped = ["\\n", "\\t", "\\r"].iter().fold(text.replace("\\\n", ""), |text, escape| text.replace(escape, " "));
-    let bare: String = escaped.chars().filter(|c| *c != '\\').collect();
+    let bare = escaped.replace('\\', "");
     // A quote is between words (`"approvals","approve"`) or within one (`appro""vals`): where the
     // two differ, both are read.
     let (mut all, joined) = (parts(&bare), parts(&bare.replace(['\'', '"'], "")));
@@ -233,11 +231,11 @@ fn pieces(text: &str) -> Vec<String> {
                 true
             }
             '`' => {
-                while chars.next().is_some_and(|c| c != '`') {}
+                while !matches!(chars.next(), None | Some('`')) {}
                 true
             }
             '[' => {
-                while chars.next().is_some_and(|c| c != ']') {}
+                while !matches!(chars.next(), None | Some(']')) {}
                 true
             }
             '*' | '?' | '{' | '}' | ',' | '…' => true,

@@ -2,7 +2,7 @@
 //! host found out about it ([`Disk::is_own_program`](crate::Disk::is_own_program)), or as a copy
 //! that the line makes.
 
-use crate::argv::{Word, base_name, cluster, place_of};
+use crate::argv::{self, Word, base_name, cluster, place_of};
 use crate::context::Context;
 use crate::links::Links;
 use crate::path::LexPath;
@@ -41,7 +41,7 @@ impl<'c> Line<'c> {
                 continue;
             }
             for operand in operands {
-                let (name, value) = match operand.get().and_then(|text| text.split_once('=')) {
+                let (name, value) = match operand.get().unwrap_or_default().split_once('=') {
                     Some((name, value)) => (Some(name), Word::known(value)),
                     None => (None, operand.clone()),
                 };
@@ -54,8 +54,11 @@ impl<'c> Line<'c> {
             }
         }
         if line.names_it {
-            let written = cx.effects.written().filter_map(|file| file.path.as_ref());
-            line.made.extend(written.flat_map(LexPath::meanings).filter_map(|path| path.parts.last().cloned()));
+            for path in cx.effects.written().filter_map(|file| file.path.as_ref()) {
+                for meaning in path.meanings() {
+                    line.made.extend(meaning.parts.last().cloned());
+                }
+            }
         }
         line
     }
@@ -65,26 +68,25 @@ impl<'c> Line<'c> {
     fn is_own(&self, word: &Word) -> bool {
         let name = base_name(word.get().unwrap_or(&word.text)).to_ascii_lowercase();
         let name = name.strip_suffix(".exe").unwrap_or(&name);
-        let own_name = name.strip_prefix("toolfold").is_some_and(|rest| {
-            let ending = rest.starts_with(|c: char| c == '-' || c == '_' || c.is_ascii_digit());
-            rest.is_empty() || ending
-        });
+        let own_name = match name.strip_prefix("toolfold") {
+            Some(rest) => rest.is_empty() || rest.starts_with(|c: char| c == '-' || c == '_' || c.is_ascii_digit()),
+            None => false,
+        };
         own_name || self.is_copy(word)
     }
 
     fn is_copy(&self, word: &Word) -> bool {
-        self.links.is_some_and(|links| links.is_own_program(key(word)))
+        matches!(self.links, Some(links) if links.is_own_program(key(word)))
     }
 
     /// What a command gives to toolfold, if it runs that or may run it.
     pub(super) fn given<'w>(&self, words: &'w [Word]) -> Option<Given<'w>> {
         let (program, rest) = words.split_first()?;
-        if self.is_own(program)
-            || program.get().is_some_and(|name| self.made.iter().any(|made| made == base_name(name)))
-        {
+        let name = argv::program(words);
+        if self.is_own(program) || self.made.iter().any(|made| Some(made.as_str()) == name) {
             return Some(Given::Surely(rest));
         }
-        if program.get().map(base_name) == Some("cargo") {
+        if name == Some("cargo") {
             return cargo(rest).map(Given::Surely);
         }
         if let Some(module) = module(words) {
@@ -101,7 +103,7 @@ impl<'c> Line<'c> {
             return Some(Given::Perhaps(rest.get(at + 1..).unwrap_or_default()));
         }
         let unknown = program.get().is_none_or(|name| name.contains('/'));
-        (self.names_it && unknown).then_some(Given::Perhaps(rest))
+        if self.names_it && unknown { Some(Given::Perhaps(rest)) } else { None }
     }
 }
 
@@ -109,8 +111,7 @@ impl<'c> Line<'c> {
 fn cargo(rest: &[Word]) -> Option<&[Word]> {
     let run = rest.iter().position(|word| matches!(word.get(), Some("run" | "r")))?;
     let behind = rest.get(run + 1..)?;
-    let dashes = place_of(behind, "--");
-    dashes.map_or(Some(behind), |at| behind.get(at + 1..))
+    if let Some(at) = place_of(behind, "--") { behind.get(at + 1..) } else { Some(behind) }
 }
 
 /// What `python -m toolfold` is given, by whichever interpreter and wrapper.
@@ -128,7 +129,8 @@ fn module(words: &[Word]) -> Option<&[Word]> {
 }
 
 fn is_python(word: &Word) -> bool {
-    word.get().is_some_and(|name| matches!(base_name(name).get(..2), Some("py" | "uv")))
+    let name = base_name(word.get().unwrap_or_default());
+    name.starts_with("py") || name.starts_with("uv")
 }
 
 fn is_own_module(name: &str) -> bool {

@@ -16,6 +16,12 @@ struct NewLink<'a> {
     names: [&'a str; 2],
 }
 
+impl NewLink<'_> {
+    fn is_named(&self, name: &str) -> bool {
+        self.names.iter().any(|own| is_same_name(name, own))
+    }
+}
+
 /// Adds the target as another meaning to every file below a link that the same line creates, and
 /// prevents any allow from relying on its name.
 pub(crate) fn follow_own_links(effects: &mut SideEffects) {
@@ -23,7 +29,9 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
     for command in commands.iter().filter(|command| creates_links(command)) {
         let Some(links) = links_of(command) else {
             // It may lead anywhere, under any name.
-            files.iter_mut().for_each(|file| file.path = file.path.take().map(LexPath::made_doubtful));
+            for file in files.iter_mut() {
+                file.path = file.path.take().map(LexPath::made_doubtful);
+            }
             continue;
         };
         for link in &links {
@@ -31,7 +39,8 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
             for file in files.iter_mut() {
                 // The first file under either name is the link itself, which the command writes,
                 // and not its target.
-                if let Some(path) = file.path.as_ref().filter(|path| is_own(file, path, link))
+                if let Some(path) = &file.path
+                    && is_own(file, path, link)
                     && own.len() < 2
                     && !own.contains(path)
                 {
@@ -47,7 +56,7 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
-    match program(&command.words).and_then(programs::find).and_then(|row| row.links) {
+    match programs::known(program(&command.words).unwrap_or_default()).links {
         Some(Links::Always) => true,
         Some(Links::ByOption) => known(&command.words).any(makes_symbolic),
         None => false,
@@ -56,13 +65,13 @@ fn creates_links(command: &Command) -> bool {
 
 /// Whether an option of `ln` makes its links symbolic ones.
 fn makes_symbolic(option: &str) -> bool {
-    cluster(option).is_some_and(|letters| letters.contains('s')) || option.starts_with("--sy")
+    matches!(cluster(option), Some(letters) if letters.contains('s')) || option.starts_with("--sy")
 }
 
 /// The links that a command creates. `None` if an operand is unknown.
 fn links_of(command: &Command) -> Option<Vec<NewLink<'_>>> {
-    let words = all_known(behind_first(&command.words))?;
-    let operands: Vec<&str> = words.into_iter().filter(|word| !word.starts_with('-')).collect();
+    let mut operands = all_known(behind_first(&command.words))?;
+    operands.retain(|word| !word.starts_with('-'));
     let mut links = Vec::new();
     // Any operand may be a target (`-t` puts the folder first), and any other operand its name.
     for (i, target) in operands.iter().enumerate() {
@@ -86,16 +95,14 @@ fn last(path: &str) -> &str {
 }
 
 fn is_own(file: &FileEffect, path: &LexPath, link: &NewLink<'_>) -> bool {
-    let named = |last: &String| link.names.iter().any(|name| is_same_name(last, name));
-    file.access == Access::Write && path.parts.last().is_some_and(named)
+    file.access == Access::Write && matches!(path.parts.last(), Some(last) if link.is_named(last))
 }
 
 /// A path with its target as another meaning, if one of its segments is the link.
 fn led(path: LexPath, link: &NewLink<'_>) -> LexPath {
-    let at = path.parts.iter().position(|part| link.names.iter().any(|name| is_same_name(part, name)));
-    let Some(at) = at else {
+    let Some(at) = path.parts.iter().position(|part| link.is_named(part)) else {
         // The glob may name the link, and so lead anywhere.
-        let globbed = path.tail().is_some_and(|t| t.is_glob() && link.names.iter().any(|name| t.may_name(name)));
+        let globbed = matches!(path.tail(), Some(t) if t.is_glob() && link.names.iter().any(|own| t.may_name(own)));
         return if globbed { path.made_doubtful() } else { path };
     };
     let (head, rest) = path.split_at(at);

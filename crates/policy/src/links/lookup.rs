@@ -27,10 +27,12 @@ pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
         spots.extend(path.meanings().flat_map(|meaning| meaning.spots(context)));
     }
     if !cx.effects.files.is_empty() {
-        let patterns = rules().filter_map(|rule| rule.path.as_ref());
-        spots.extend(patterns.flat_map(|(pattern, _)| pattern.spots(context)));
-        let guarded = context.protected.iter().chain(&context.secrets);
-        spots.extend(guarded.flat_map(|path| LexPath::read(path).spots(context)));
+        for (pattern, _) in rules().filter_map(|rule| rule.path.as_ref()) {
+            spots.extend(pattern.spots(context));
+        }
+        for path in context.protected.iter().chain(&context.secrets) {
+            spots.extend(LexPath::read(path).spots(context));
+        }
     }
     let mut links = Links::default();
     for spot in spots {
@@ -47,7 +49,7 @@ pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
         for path in cx.effects.paths() {
             let Some((glob, tail)) = path.glob_spot(context) else { continue };
             let folder = follow(&path.absolute(context).to_string(), disk);
-            if folder.is_some_and(|folder| leads_where_it_says(&folder, tail, disk)) {
+            if matches!(&folder, Some(folder) if leads_where_it_says(folder, tail, disk)) {
                 links.vouch(glob);
             }
         }
@@ -108,8 +110,9 @@ fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn
         folders.extend(cx.searched().cloned());
     } else {
         // Whatever a tool reads may be a folder.
-        let read = cx.effects.files.iter().filter(|file| file.access == Access::Read);
-        folders.extend(read.map(|file| FileEffect { recursive: true, ..file.clone() }));
+        for file in cx.effects.files.iter().filter(|file| file.access == Access::Read) {
+            folders.push(FileEffect { recursive: true, ..file.clone() });
+        }
     }
     let mut left = MAX_NAMES;
     for folder in &folders {
@@ -122,7 +125,7 @@ fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn
                 open.push(pattern);
             }
         }
-        let Some(path) = folder.path.as_ref().filter(|_| !open.is_empty()) else { continue };
+        let (Some(path), false) = (&folder.path, open.is_empty()) else { continue };
         let root = path.absolute(context).to_string();
         let looked = Context { links: Some(links.clone()), ..context.clone() };
         match walk(&root, &open, &looked, disk, &mut left) {

@@ -103,7 +103,10 @@ fn field(
             let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
             let written = plain(value.get_ref().as_str().unwrap_or_default());
             let near = ["read_only", "b", "a"].into_iter().find(|tier| plain(tier) == written);
-            let help = near.map_or("write read_only, b or a".to_owned(), |near| format!("did you mean `{near}`?"));
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "write read_only, b or a".to_owned(),
+            };
             capability.tier = reader.value(value, ("policy-tier", "unknown tier", &help));
         }
         "undo" => {
@@ -125,7 +128,7 @@ fn field(
         }
         "target" => capability.target = reader.text(value, key),
         "like" => {
-            capability.family = value.get_ref().as_str().and_then(Family::of_name);
+            capability.family = Family::of_name(value.get_ref().as_str().unwrap_or_default());
             if capability.family.is_none() {
                 let message = "`like` must be the name of a compact rule";
                 reader.error("policy-like", value.span().start, message, "write Bash, Read, Edit or WebFetch");
@@ -151,7 +154,7 @@ fn actions(reader: &mut Reader<'_>, capability: &mut ToolCapability, value: &Spa
             ("arg", _) => actions.arg = reader.text(value, "arg").unwrap_or_default(),
             (tier_name, Some(tier)) => {
                 for action in reader.texts(value, tier_name).unwrap_or_default() {
-                    if actions.tiers.insert(action.clone(), tier).is_some_and(|t| t != tier) {
+                    if matches!(actions.tiers.insert(action.clone(), tier), Some(other) if other != tier) {
                         let message = format!("the action `{action}` is in two tiers");
                         reader.error("policy-tiers-overlap", value.span().start, message, "keep it in one");
                     }

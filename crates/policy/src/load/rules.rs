@@ -122,13 +122,13 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
         return;
     }
     let Some(effect) = effect else {
-        let at = decide.map_or(at, |value| value.span().start);
+        let at = if let Some(value) = decide { value.span().start } else { at };
         return malformed(reader, file, None, at, "`decide` must be allow, ask or deny");
     };
     let written: Written = match typed(item) {
         Ok(written) => written,
         Err(why) => {
-            let at = why.span().map_or(at, |span| span.start);
+            let at = if let Some(span) = why.span() { span.start } else { at };
             let why = why.to_string();
             let (what, key) = why.trim_end().split_once("\nin ").unwrap_or((why.trim_end(), "the rule"));
             return malformed(reader, file, Some(effect), at, &format!("{key}: {what}"));
@@ -152,13 +152,10 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
 impl Written {
     /// The rule that it says, without its place.
     fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
-        let mut rule = match &self.rule {
-            Some(text) => self.compact(text, file)?,
-            None => self.conditions()?,
-        };
+        let mut rule = if let Some(text) = &self.rule { self.compact(text, file)? } else { self.conditions()? };
         rule.why.clone_from(&self.why);
         if let Some(options) = &self.options {
-            if rule.effect != Effect::Allow || rule.command.as_ref().is_none_or(|command| command.any) {
+            if rule.effect != Effect::Allow || !rule.names_commands() {
                 return invalid("`options` is only valid on an `allow` rule whose `command` names a program");
             }
             rule.options = options.iter().map(|text| OptionPattern::parse(text)).collect::<Result<_, _>>()?;
@@ -205,16 +202,20 @@ impl Written {
             rule.args.push((name.clone(), text));
         }
         if let Some(hints) = &self.annotations {
-            let known = Annotations::deserialize(hints).ok();
             // A hint that is not known would be a condition that is not checked.
-            rule.annotations = known
-                .filter(|known| serde_json::to_value(known).ok().as_ref() == Some(hints))
-                .ok_or_else(|| PatternError::new("`annotations` requires hints such as `readOnlyHint = true`"))?;
+            match Annotations::deserialize(hints) {
+                Ok(known) if serde_json::to_value(known).ok().as_ref() == Some(hints) => rule.annotations = known,
+                _ => return invalid("`annotations` requires hints such as `readOnlyHint = true`"),
+            }
         }
         for (key, text) in [("command", &self.command), ("path", &self.path), ("host", &self.host)] {
-            rule.text += &text.as_ref().map(|text| format!(", {key} = {text}")).unwrap_or_default();
+            if let Some(text) = text {
+                rule.text += &format!(", {key} = {text}");
+            }
         }
-        rule.text += &rule.args.iter().map(|(name, text)| format!(", {name} = {text}")).collect::<String>();
+        for (name, text) in &rule.args {
+            rule.text += &format!(", {name} = {text}");
+        }
         Ok(rule)
     }
 
@@ -275,8 +276,8 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let names = if rule.command.is_some() {
         capability.command.as_ref()
     } else if rule.path.is_some() {
-        let written = capability.writes.iter().flatten().filter(|_| !only_reads);
-        written.chain(&capability.reads).next()
+        let written = if only_reads { None } else { capability.writes.iter().flatten().next() };
+        written.or(capability.reads.first())
     } else if rule.host.is_some() {
         capability.hosts.first()
     } else {
@@ -290,7 +291,7 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
     let alone = PolicyFile {
         mode: Some(PolicyMode::Enforce),
         default: Some(if rule.effect == Effect::Ask { Effect::Allow } else { Effect::Ask }),
-        capabilities: [(identity, capability)].into_iter().collect(),
+        capabilities: [(identity, capability)].into(),
         rules: vec![rule.clone()],
         programs: file.programs.clone(),
         ..PolicyFile::default()

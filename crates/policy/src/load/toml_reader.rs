@@ -49,11 +49,10 @@ impl Reader<'_> {
     }
 
     pub(super) fn unknown_key(&mut self, at: usize, key: &str, known: &str) {
+        let is_of_rule = known.starts_with("decide ");
         let help = match nearest(key, known.split_whitespace(), 1).first() {
             Some(close) => format!("did you mean `{close}`?"),
-            None if known.starts_with("decide ")
-                && matches!(key, "action" | "effect" | "decision" | "allow" | "deny") =>
-            {
+            None if is_of_rule && matches!(key, "action" | "effect" | "decision" | "allow" | "deny") => {
                 "did you mean `decide`?".to_owned()
             }
             // What stands below a table belongs to it, as TOML has it.

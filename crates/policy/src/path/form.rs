@@ -54,8 +54,8 @@ impl Readings {
 
 /// The path of a `file:///…` URL that every tool reads in the same way.
 pub(super) fn plain_url(text: &str) -> Option<&str> {
-    let path = text.strip_prefix("file://").filter(|path| path.starts_with('/'))?;
-    (!path.contains(['%', '?', '#', '\\'])).then_some(path)
+    let path = text.strip_prefix("file://")?;
+    if path.starts_with('/') && !path.contains(['%', '?', '#', '\\']) { Some(path) } else { None }
 }
 
 type Read = fn(&str, &mut Readings);
@@ -87,7 +87,9 @@ pub(super) fn readings(text: &str) -> Readings {
     let mut next = 0;
     while let Some(text) = seen.get(next).cloned() {
         next += 1;
-        READS.iter().for_each(|read| read(&text, &mut found));
+        for read in READS {
+            read(&text, &mut found);
+        }
         for other in found.texts.drain(..) {
             add_once(&mut seen, other);
         }
@@ -110,14 +112,12 @@ fn add_once(seen: &mut Vec<String>, other: String) {
 /// Whether a text is so plain that no function below reads it differently: a fast path for the
 /// common case.
 fn has_one_reading(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let plain =
-        |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'/' | b'.' | b'_' | b'-' | b'+' | b'=' | b'@' | b',');
-    if !bytes.iter().all(plain) || bytes.starts_with(b"//") {
+    let special = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '/' | '.' | '_' | '-' | '+' | '=' | '@' | ',');
+    if text.contains(special) || text.starts_with("//") {
         return false;
     }
-    let first = text.strip_prefix('/').and_then(|rest| rest.split('/').find(|part| !matches!(*part, "" | ".")));
-    if first.is_some_and(|first| first == ".." || has_aliases(first)) {
+    let first = text.split('/').find(|part| !matches!(*part, "" | ".")).unwrap_or_default();
+    if text.starts_with('/') && (first == ".." || has_aliases(first)) {
         return false;
     }
     // A dot at the end of a name may be dropped.

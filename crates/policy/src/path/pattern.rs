@@ -49,10 +49,7 @@ impl PathPattern {
     /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not
     /// support.
     pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
-        let (negated, body) = match text.strip_prefix('!') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
+        let (negated, body) = if let Some(rest) = text.strip_prefix('!') { (true, rest) } else { (false, text) };
         if body.is_empty() {
             return invalid("a path pattern must not be empty");
         }
@@ -76,9 +73,7 @@ impl PathPattern {
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
     /// `./`, nor with `**`.
     pub(crate) fn is_bare(&self, text: &str) -> bool {
-        self.path.base == Base::Here
-            && !text.trim_start_matches('!').starts_with("./")
-            && self.path.parts.first().is_none_or(|p| p != "**")
+        self.path.base == Base::Here && !text.trim_start_matches('!').starts_with("./") && !self.is_anywhere()
     }
 
     /// Whether a path fits. `loosen` is set where fitting allows: then case counts, `**` at the end
@@ -112,7 +107,7 @@ impl PathPattern {
             return Fit::No;
         }
         for spot in spots {
-            let Some(real) = links.lead(&spot).map(LexPath::plain) else { return Fit::No };
+            let Some(real) = links.real_path(&spot) else { return Fit::No };
             let real = real.view(context);
             fit = fit.min(self.one(&based, &real, reach, how, Some(&here)));
             // A negated pattern must not lead into the excluded paths, either.
@@ -126,10 +121,8 @@ impl PathPattern {
     /// For an ask or deny: any meaning, and any path it leads to.
     fn fit_wide(&self, path: &LexPath, recursive: bool, context: &Context) -> Fit {
         let fit = self.fit_meanings(path, recursive, true, context);
-        let Some(links) = context.links.as_ref().filter(|_| fit == Fit::No) else { return fit };
-        if path.tail().is_some_and(Tail::is_glob)
-            && !path.glob_spot(context).is_some_and(|(glob, _)| links.vouches(&glob))
-        {
+        let (Fit::No, Some(links)) = (fit, &context.links) else { return fit };
+        if path.is_glob() && !matches!(path.glob_spot(context), Some((glob, _)) if links.vouches(&glob)) {
             // A glob may match links that were not resolved: any entry of the folder may lead to
             // a path of the pattern.
             return self.fit_meanings(path, recursive, false, context).min(Fit::Maybe);
@@ -166,7 +159,7 @@ impl PathPattern {
                 fit = fit.max(Fit::Maybe);
             }
             for spot in spots {
-                let Some(real) = links.lead(&spot).map(LexPath::plain) else {
+                let Some(real) = links.real_path(&spot) else {
                     fit = fit.max(Fit::Maybe);
                     continue;
                 };
@@ -214,7 +207,7 @@ impl PathPattern {
         match fit {
             Fit::Yes => Fit::No,
             Fit::Maybe => Fit::Maybe,
-            Fit::No if inside.is_some_and(|root| !below(root)) => Fit::No,
+            Fit::No if matches!(inside, Some(root) if !below(root)) => Fit::No,
             Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }
@@ -232,7 +225,7 @@ impl PathPattern {
 
     /// Whether it begins with `**`.
     fn is_anywhere(&self) -> bool {
-        self.path.base == Base::Here && self.path.parts.first().is_some_and(|part| part == "**")
+        self.path.base == Base::Here && matches!(self.path.parts.first(), Some(part) if part == "**")
     }
 
     /// The absolute paths that must be resolved for this pattern: its base and its literal prefix.
@@ -263,7 +256,7 @@ impl PathPattern {
 
 /// Segments below a folder, with links followed in that.
 fn below(folder: LexPath, parts: &[String], context: &Context) -> LexPath {
-    let real = context.links.as_ref().and_then(|links| links.follow_path(&folder));
+    let real = if let Some(links) = &context.links { links.follow_path(&folder) } else { None };
     let mut path = real.unwrap_or(folder);
     path.parts.extend_from_slice(parts);
     path
@@ -271,7 +264,7 @@ fn below(folder: LexPath, parts: &[String], context: &Context) -> LexPath {
 
 /// A path up to its first segment with a glob, and the segments from there.
 fn front(path: &LexPath) -> (LexPath, Vec<String>) {
-    let literal = path.parts.iter().take_while(|part| !part.contains(['*', '?'])).count();
+    let literal = path.parts.iter().position(|part| part.contains(['*', '?'])).unwrap_or(path.parts.len());
     let mut front = path.clone();
     let rest = front.parts.split_off(literal);
     (front, rest)

@@ -78,7 +78,7 @@ impl<'p, T> Positions<'p, T> {
         let mut moved = false;
         for (i, here) in self.set.iter_mut().enumerate() {
             *here |= moved;
-            moved = *here && self.pattern.get(i).is_some_and(|part| passes(i, part));
+            moved = *here && matches!(self.pattern.get(i), Some(part) if passes(i, part));
         }
     }
 }

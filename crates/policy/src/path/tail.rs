@@ -132,7 +132,8 @@ impl Tail {
 
     /// The glob as text. `None` if it is not a glob, or if the text would be ambiguous.
     pub(crate) fn text(&self) -> Option<String> {
-        (self.is_glob() && !self.segments.iter().any(Segment::has_quoted_wildcard)).then(|| self.name())
+        let is_ambiguous = self.segments.iter().any(Segment::has_quoted_wildcard);
+        if self.is_glob() && !is_ambiguous { Some(self.name()) } else { None }
     }
 
     /// Whether a segment may have this name.
@@ -194,7 +195,9 @@ pub(super) fn lies<P: AsRef<str>>(
         pattern.push("**");
     }
     let mut at = Positions::start(&pattern, |part| *part == "**", none || goes_on);
-    path.iter().for_each(|name| at.step(|p| equivalence.segment(p, name)));
+    for name in path {
+        at.step(|p| equivalence.segment(p, name));
+    }
     let Some(tail) = tail else {
         return if recursive && at.anywhere() { Fit::of(at.at_end()).max(Fit::Maybe) } else { Fit::of(at.at_end()) };
     };
@@ -227,7 +230,8 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
     }
     let fold = loose || folds(equivalence);
     let fits = |from: usize, is_behind: bool| {
-        let Some((first, rest)) = items.get(from..).and_then(<[Item]>::split_first) else { return false };
+        let own = items.get(from..).unwrap_or_default();
+        let Some((first, rest)) = own.split_first() else { return false };
         // The dot after a wildcard that matches nothing is a leading dot: `*.a` does not match
         // `.a`.
         if is_behind && !loose && *first == Item::Char('.') {
@@ -237,7 +241,9 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         // `*` and `?` of a glob do not match a leading dot.
         let no_dot = !loose && matches!(first, Item::One | Item::Many);
         at.step(|&letter| first.may_be(letter, fold) && !(no_dot && letter == '.'));
-        for item in std::iter::once(first).filter(|item| **item == Item::Many).chain(rest) {
+        // `*` may go on behind the letter that it matched.
+        let following = if *first == Item::Many { own } else { rest };
+        for item in following {
             match item {
                 Item::Many => at.run_on(|_| true),
                 item => at.step(|&letter| item.may_be(letter, fold)),
@@ -246,7 +252,7 @@ fn meets(pattern: &str, items: &[Item], equivalence: Equivalence, loose: bool) -
         at.at_end()
     };
     // A wildcard in front stands for something, or for nothing.
-    let many = items.iter().take_while(|item| **item == Item::Many).count();
+    let many = items.iter().position(|item| *item != Item::Many).unwrap_or(items.len());
     (many > 0 && fits(many - 1, false)) || fits(many, many > 0)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Prepared, whole_file};
 use crate::argv::arguments;
-use crate::capability::texts;
+use crate::capability::texts_of;
 use crate::host::Host;
 use crate::programs::{Files, Operands, Program};
 use crate::rule::Access;
@@ -16,7 +16,7 @@ impl Prepared<'_> {
     /// names: `file:` reads a file of this machine, whichever tool fetches it.
     pub(super) fn find_hosts(&mut self) {
         let mut urls: Vec<String> = Vec::new();
-        for url in self.capability.hosts.iter().flat_map(|names| texts(self.call.arguments, names)) {
+        for url in texts_of(self.call.arguments, &self.capability.hosts) {
             self.hosts.push(Host::read(url));
             urls.push(url.to_owned());
         }
@@ -26,7 +26,7 @@ impl Prepared<'_> {
             urls.extend(arguments(&command.words).map(str::to_owned));
         }
         self.hosts.extend(self.effects.hosts.iter().map(|host| Host::guess(host)));
-        urls.retain(|url| url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")));
+        urls.retain(|url| matches!(url.get(..5), Some(scheme) if scheme.eq_ignore_ascii_case("file:")));
         self.effects.files.extend(urls.iter().map(|url| whole_file(url, Access::Read)));
     }
 }

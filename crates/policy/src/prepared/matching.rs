@@ -70,10 +70,10 @@ impl Prepared<'_> {
     pub(crate) fn allows(&self, rule: &Rule, effect: SideEffect<'_>) -> bool {
         match effect {
             SideEffect::Command(index) => {
-                rule.command.as_ref().is_some_and(|pattern| pattern.allows(self.words_of(index)))
+                matches!(&rule.command, Some(pattern) if pattern.allows(self.words_of(index)))
             }
             SideEffect::File(file) => self.file_fit(rule, file) == Fit::Yes,
-            SideEffect::Host(host) => rule.host.as_ref().is_some_and(|pattern| pattern.fit(host, true) == Fit::Yes),
+            SideEffect::Host(host) => matches!(&rule.host, Some(pattern) if pattern.fit(host, true) == Fit::Yes),
         }
     }
 
@@ -122,9 +122,11 @@ impl Prepared<'_> {
         if rule.is_of_commands() || !self.concerns(rule) {
             return false;
         }
-        let files = || self.hinted.get_or_init(|| hints::files(&self.effects.file_hints)).iter();
-        if rule.path.is_some() && files().any(|file| self.file_fit(rule, file) != Fit::No) {
-            return true;
+        if rule.path.is_some() {
+            let files = self.hinted.get_or_init(|| hints::files(&self.effects.file_hints));
+            if files.iter().any(|file| self.file_fit(rule, file) != Fit::No) {
+                return true;
+            }
         }
         let Some(pattern) = rule.host.as_ref().filter(|pattern| !pattern.is_any()) else { return false };
         let hosts = self.mentioned.get_or_init(|| mentioned(&self.effects));
@@ -143,7 +145,7 @@ impl Prepared<'_> {
             return self.best_fit(rule, if of_hosts { Kind::Host } else { Kind::File });
         }
         let conditions = [
-            (Kind::Command, rule.command.as_ref().is_some_and(|pattern| !pattern.any)),
+            (Kind::Command, rule.names_commands()),
             (Kind::File, rule.path.is_some()),
             (Kind::Host, rule.host.is_some()),
         ];
@@ -184,7 +186,7 @@ impl Prepared<'_> {
             };
             return Fit::of(file.own && access == file.access);
         };
-        if access.is_some_and(|access| access != file.access) {
+        if matches!(access, Some(access) if *access != file.access) {
             return Fit::No;
         }
         let Some(path) = &file.path else { return Fit::Maybe };

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use super::Names;
 use super::kinds::{Kinds, read_kinds};
 use super::words::Words;
+use crate::argv::cluster;
 
 /// What an option does. The name of each is the key that lists such options, and the order is by
 /// how much they do.
@@ -333,10 +334,10 @@ impl Program {
     /// `-Ic`, is the arguments of something else.
     pub(crate) fn stops(&self, text: &str) -> bool {
         let name = text.split('=').next().unwrap_or(text);
-        let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-') && self.style != Style::Word);
+        let letters = if self.style == Style::Word { "" } else { cluster(text).unwrap_or_default() };
         self.stop.iter().any(|own| {
-            let letter = own.strip_prefix('-').filter(|letter| letter.chars().count() == 1);
-            own == text || own == name || letters.zip(letter).is_some_and(|(all, letter)| all.contains(letter))
+            let letter = own.strip_prefix('-').unwrap_or_default();
+            own == text || own == name || letter.chars().count() == 1 && letters.contains(letter)
         })
     }
 

@@ -28,5 +28,5 @@ impl Words {
 
 /// Whether a text is a word of a key, or begins like one that ends in `*`.
 pub(crate) fn fits(own: &str, text: &str) -> bool {
-    own.strip_suffix('*').map_or(own == text, |front| text.starts_with(front))
+    if let Some(front) = own.strip_suffix('*') { text.starts_with(front) } else { own == text }
 }

@@ -12,7 +12,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
             out.push(c);
             continue;
         }
-        if chars.peek().is_some_and(|c| c.is_digit(8)) {
+        if matches!(chars.peek(), Some('0'..='7')) {
             out.push(character(&mut chars, 8, 3).filter(char::is_ascii)?);
             continue;
         }

@@ -76,7 +76,7 @@ fn step(text: &str, state: State) -> Step {
         },
         '/' => {
             let behind = State { at: state.at + 1, operator: true, ..state };
-            divides = (!state.operator).then_some(behind);
+            divides = if state.operator { None } else { Some(behind) };
             let mut closing = chars.clone();
             if !skip_regex(&mut chars, '/') {
                 // A bracket may hide the end, unless there is none at all.

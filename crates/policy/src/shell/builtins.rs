@@ -6,7 +6,7 @@ use super::place::Place;
 use super::side_effects::Weight;
 use super::tables::is_dangerous_variable;
 use super::walker::Walker;
-use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value, place_of, value_at};
+use crate::argv::{Word, all_known, arguments, behind_first, known, name_and_value, place_of, unknown, value_at};
 use crate::rule::Access;
 use crate::unicode::is_digits;
 
@@ -16,7 +16,7 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
     // The letters of its options.
     let letters: String = known(arguments).take_while(|v| v.starts_with('-') && *v != "--").collect();
     let before = walker.found.unknowns.len();
-    let subscript = arguments.iter().any(|w| w.get().is_none_or(|v| v.contains('[')));
+    let subscript = unknown(arguments).is_some() || known(arguments).any(|text| text.contains('['));
     let declares = matches!(name, "declare" | "typeset" | "local" | "export" | "readonly");
     let reads = matches!(name, "read" | "readarray" | "mapfile" | "getopts" | "wait");
     let sets = declares || reads || name == "printf";
@@ -37,7 +37,9 @@ pub(super) fn inspect(walker: &mut Walker, name: &str, words: &[Word]) {
                 let dangerous = known(arguments).any(is_dangerous_variable);
                 walker.found.unknown("assignment", name, code_if(subscript || callback || dangerous));
             }
-            known(arguments).for_each(|name| walker.set_variable(name, None));
+            for name in known(arguments) {
+                walker.set_variable(name, None);
+            }
         }
         "cd" => change_folder(walker, arguments),
         "pushd" | "popd" => {
@@ -95,7 +97,7 @@ fn evaluated_again(walker: &mut Walker, name: &str, arguments: &[Word]) {
 fn printf(walker: &mut Walker, words: &[Word], subscript: bool) {
     // A word that an unknown format may assign is a variable by which other programs are changed.
     let dangerous = arguments(words).any(is_dangerous_variable);
-    let named = value_at(words, 1).is_some_and(|word| word.starts_with("-v"));
+    let named = matches!(value_at(words, 1), Some(word) if word.starts_with("-v"));
     match formats::assigns(words) {
         Assigns::Yes if named => walker.found.unknown("assignment", "printf -v", code_if(subscript || dangerous)),
         Assigns::Yes => walker.found.unknown("assignment", "printf %n", Weight::Code),
@@ -121,8 +123,8 @@ fn declare(walker: &mut Walker, name: &str, arguments: &[Word]) {
         if open || evaluates || is_dangerous_variable(variable) {
             weight = Weight::Code;
         }
-        let value = word.get().and_then(|text| text.split_once('=')).map(|(_, value)| value.to_owned());
-        walker.set_variable(variable, value.filter(|value| !value.is_empty()));
+        let (_, value) = word.get().unwrap_or_default().split_once('=').unwrap_or_default();
+        walker.set_variable(variable, if value.is_empty() { None } else { Some(value.to_owned()) });
     }
     walker.found.unknown("assignment", name, weight);
 }
@@ -138,7 +140,9 @@ fn change_folder(walker: &mut Walker, arguments: &[Word]) {
         walker.file(folder, Access::Read, false, false);
     }
     // If the line sets CDPATH, a relative folder may be anywhere.
-    let text = folder.get().filter(|_| !walker.variables.contains_key("CDPATH")).or(folder.tilde.as_deref());
-    let text = text.filter(|text| more.is_none() && *text != "-" && !text.is_empty() && !text.starts_with('+'));
-    walker.place = text.map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+    let known = if walker.variables.contains_key("CDPATH") { None } else { folder.get() };
+    walker.place = match known.or(folder.tilde.as_deref()) {
+        Some(to) if more.is_none() && !matches!(to, "" | "-") && !to.starts_with('+') => walker.place.enter(to),
+        _ => Place::unknown(),
+    };
 }

@@ -9,7 +9,7 @@ use super::place::Place;
 use super::side_effects::{Unknown, Weight};
 use super::tables;
 use super::walker::{Input, Walker};
-use crate::argv::{Word, all_known, arguments, behind_first, known};
+use crate::argv::{Word, all_known, arguments, behind_first, known, text_at};
 use crate::path::LexPath;
 use crate::programs::{Does, Program};
 
@@ -54,7 +54,7 @@ pub(super) fn inspect(
             }
         }
     }
-    if says.program.is_some_and(|program| program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
+    if matches!(says.program, Some(program) if program.is.runs_arguments) && !says.has(|own| &own.runs_not) {
         let text = known(words.get(..3).unwrap_or(words)).collect::<Vec<_>>().join(" ");
         walker.found.unknown("executing-option", &text, Weight::Code);
         heuristics::anywhere(&says.operands, &mut walker.found);
@@ -85,10 +85,10 @@ fn other_repository(walker: &mut Walker, says: &RowSays) {
 /// An interpreter that reads code from its input, or from words that are known only when it runs.
 fn interpreter(walker: &mut Walker, words: &[Word], (input, index): (&Input, usize)) {
     let arguments = behind_first(words);
-    let script = arguments.iter().any(|word| word.get().is_none_or(|text| !text.starts_with('-')));
+    let script = arguments.iter().any(|word| !word.begins(['-']));
     let open = arguments.iter().any(|word| word.get().is_none() && !word.one || is_descriptor(word));
     if open || !script && *input != Input::Inherited {
-        let text = arguments.first().or(words.first()).map_or("", |word| word.text.as_str());
+        let text = text_at(if arguments.is_empty() { words } else { arguments }, 0);
         // An allow for the interpreter does not cover code that another program provides.
         let interpreter = if open || *input != Input::Pipe(None) { Some(index) } else { None };
         walker.found.unknowns.push(Unknown { interpreter, ..Unknown::new("inline-code", text, Weight::Code) });

@@ -5,7 +5,7 @@
 //! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
 use super::reader::Refused;
-use crate::argv::{Word, arguments, first};
+use crate::argv::{Word, arguments, contains_any, first};
 use crate::dialect::{Dialect, Shell};
 
 const HISTORY: Refused = "a `!` that an interactive shell replaces by an earlier command";
@@ -39,8 +39,7 @@ pub(super) fn history(
         return None;
     }
     // `^a^b` at the start of a line is `!!:s^a^b`, in quotes too.
-    let mut starts = text.match_indices("\n^").map(|(at, _)| at + 1);
-    let substitutes = text.starts_with('^') || starts.any(|at| !is_document(at));
+    let substitutes = text.starts_with('^') || text.match_indices("\n^").any(|(at, _)| !is_document(at + 1));
     if expands { Some(HISTORY) } else { substitutes.then_some(SUBSTITUTION) }
 }
 
@@ -56,15 +55,15 @@ pub(super) fn unread(text: &str, dialect: Dialect) -> Option<Refused> {
         Some(Shell::Sh) if is_of_bash(text) => return Some("text that bash reads in another way than `sh`"),
         _ => {}
     }
-    let mut marks = text.match_indices('!').filter_map(|(at, _)| text.get(at + 1..));
-    history(text, marks.any(|rest| expands(rest, true, dialect)), |_| false, dialect)
+    let expands = text.match_indices('!').any(|(at, _)| expands(text.split_at(at + 1).1, true, dialect));
+    history(text, expands, |_| false, dialect)
 }
 
 /// Whether a text may have something in it that only bash reads so.
 fn is_of_bash(text: &str) -> bool {
     // `((` that is not a part of `$((`.
     let arithmetic = text.replace("$((", "$").contains("((");
-    arithmetic || ONLY_BASH.iter().any(|part| text.contains(part))
+    arithmetic || contains_any(text, ONLY_BASH)
 }
 
 /// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
@@ -95,11 +94,11 @@ pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
 
 /// Whether a word has a substitution behind a bracket.
 fn runs_in_a_subscript(word: &str) -> bool {
-    word.split_once('[').is_some_and(|(_, inner)| ["$(", "${", "`"].iter().any(|open| inner.contains(open)))
+    matches!(word.split_once('['), Some((_, inner)) if contains_any(inner, &["$(", "${", "`"]))
 }
 
 /// Whether `<1-9>` is a pattern over numbers, as in zsh. `rest` begins with `<`.
 pub(super) fn is_range(rest: &str) -> bool {
-    let inner = rest.strip_prefix('<').and_then(|rest| rest.split_once('>')).map_or("", |(inner, _)| inner);
+    let (inner, _) = rest.strip_prefix('<').unwrap_or_default().split_once('>').unwrap_or_default();
     inner.matches('-').count() == 1 && inner.bytes().all(|b| b.is_ascii_digit() || b == b'-')
 }

@@ -12,9 +12,7 @@ pub(super) fn parameter(walker: &mut Walker, own: &Parameter) -> Option<String> 
     let text = "${…}";
     match operator {
         Operator::Substring => rest.split(':').for_each(|part| walker.arithmetic(part)),
-        Operator::Transform if rest.contains('P') => {
-            walker.found.unknown("prompt-expansion", text, Weight::Code);
-        }
+        Operator::Transform if rest.contains('P') => walker.found.unknown("prompt-expansion", text, Weight::Code),
         Operator::Assign => walker.sets(name, None),
         _ => {}
     }

@@ -23,9 +23,8 @@ fn is_recursive(program: &Program, words: &[Word], says: &RowSays) -> (bool, boo
         None => {
             // `rm *.o`: combined options contain no dot.
             let dotless = matches!(program.files(), Files::Write | Files::ModeWrite);
-            let mut unknown = words.iter().skip(1).filter(|word| word.get().is_none());
             let given = says.gives(program.recursive_with.iter());
-            (given || unknown.any(|word| globs::may_be_option(word, dotless)), down)
+            (given || behind_first(words).iter().any(|word| globs::may_be_option(word, dotless)), down)
         }
     }
 }
@@ -76,11 +75,8 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             add(walker, files.get(..1).unwrap_or_default(), Access::Read);
             files.iter().skip(1).for_each(|file| walker.file(file, Access::Write, true, false));
         }
-        Files::Download => {
-            if !says.gives(["-O", "--output-document"]) {
-                walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false);
-            }
-        }
+        Files::Download if says.gives(["-O", "--output-document"]) => {}
+        Files::Download => walker.file(&Word::unknown("the URL's file name", true), Access::Write, false, false),
         Files::ModeWrite => {
             // With a reference file, the first operand is not a mode.
             let copies = usize::from(!says.gives(["--reference"]));
@@ -94,9 +90,9 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
         Files::RemoteCopy => {
             let (there, here): (Vec<Word>, Vec<Word>) =
                 files.iter().cloned().partition(|word| word.get().is_some_and(is_remote));
-            match files.last().is_some_and(|last| there.contains(last)) {
-                true => add(walker, &here, Access::Read),
-                false => copy(walker, &here, says, recursive),
+            match files.last() {
+                Some(last) if there.contains(last) => add(walker, &here, Access::Read),
+                _ => copy(walker, &here, says, recursive),
             }
         }
         Files::Copy if says.has(|own| &own.makes_folders) => add(walker, files, Access::Write),
@@ -124,7 +120,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
 
 /// Whether a name is that of a file on another machine: `host:path`.
 pub(super) fn is_remote(name: &str) -> bool {
-    name.split('/').next().is_some_and(|head| head.contains(':'))
+    matches!(name.split('/').next(), Some(head) if head.contains(':'))
 }
 
 /// All files but the last are copied to that, or into it.
@@ -168,13 +164,17 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
 /// Adds the files that the words of a program may name of which little is known: that asks, and
 /// does not deny.
 pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
-    let shows = says.program.is_some_and(|program| program.is.shows_files);
-    if says.own.is_some_and(|own| own.is.reads_nothing) && !shows {
+    let shows = matches!(says.program, Some(program) if program.is.shows_files);
+    if !shows && matches!(says.own, Some(own) if own.is.reads_nothing) {
         return;
     }
-    arguments(words).filter_map(named).for_each(|text| may_read(walker, text));
+    for text in arguments(words).filter_map(named) {
+        may_read(walker, text);
+    }
     if shows {
-        arguments(words).for_each(|text| of_a_revision(walker, text));
+        for text in arguments(words) {
+            of_a_revision(walker, text);
+        }
     }
 }
 
@@ -201,8 +201,9 @@ fn of_a_revision(walker: &mut Walker, text: &str) {
 /// precedes it.
 fn pathspec(walker: &mut Walker, text: &str) {
     let Some(at) = text.find(['*', '?', '[']) else { return };
-    let folder = text.get(..at).and_then(|front| front.rsplit_once('/')).map_or(".", |(folder, _)| folder);
-    let names = text.rsplit('/').next().and_then(globs::name).into_iter().collect();
+    let folder = if let Some((folder, _)) = text.split_at(at).0.rsplit_once('/') { folder } else { "." };
+    let (_, name) = text.rsplit_once('/').unwrap_or(("", text));
+    let names = Vec::from_iter(globs::name(name));
     let below = PipedFiles::new(vec![Word::known(folder)], walker.place.clone(), names);
     walker.found.files.extend(below.files(Access::Read));
 }
@@ -214,5 +215,5 @@ fn named(word: &str) -> Option<&str> {
     // `name@file`, as clients that upload write it.
     let value = value.rsplit('@').next().unwrap_or(value);
     let apart = value.contains(char::is_whitespace) || value.contains("://");
-    (value.len() < 300 && value.contains(['.', '/']) && !apart).then_some(value)
+    if value.len() < 300 && value.contains(['.', '/']) && !apart { Some(value) } else { None }
 }

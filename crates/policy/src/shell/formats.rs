@@ -1,6 +1,6 @@
 //! Formats of `printf` that assign variables.
 
-use crate::argv::{Word, base_name};
+use crate::argv::{Word, behind_first, first, program};
 
 /// Words that may precede a built-in and run it.
 const BEFORE: &[&str] = &["command", "builtin", "exec", "noglob", "nocorrect", "-", "--", "-p"];
@@ -18,18 +18,16 @@ pub(super) enum Assigns {
 
 /// Whether a command is a `printf` that assigns a variable. `words` are its program and arguments.
 pub(super) fn assigns(words: &[Word]) -> Assigns {
-    let is_before = |word: &&Word| word.get().is_some_and(|text| BEFORE.contains(&text));
-    let mut rest = words.iter().skip_while(is_before);
-    if rest.next().and_then(Word::get).is_none_or(|program| base_name(program) != "printf") {
+    let from = words.iter().position(|word| !matches!(word.get(), Some(text) if BEFORE.contains(&text)));
+    let command = words.get(from.unwrap_or(words.len())..).unwrap_or_default();
+    if program(command) != Some("printf") {
         return Assigns::No;
     }
-    let arguments: Vec<&Word> = rest.collect();
-    let first = arguments.first().and_then(|word| word.get());
-    if first.is_some_and(|text| text.starts_with("-v")) {
+    let arguments = behind_first(command);
+    if matches!(first(arguments), Some(text) if text.starts_with("-v")) {
         return Assigns::Yes;
     }
-    let format = arguments.iter().position(|word| !word.is("--")).and_then(|at| arguments.get(at));
-    match format.map(|word| word.get()) {
+    match arguments.iter().find(|word| !word.is("--")).map(Word::get) {
         None => Assigns::No,
         Some(None) => Assigns::Maybe,
         Some(Some(format)) if counts(format) || counts(&decoded(format)) => Assigns::Yes,
@@ -70,7 +68,7 @@ fn decoded(format: &str) -> String {
         };
         let digits = digits.unwrap_or_default();
         let count = digits.chars().take(most).take_while(|c| c.is_digit(radix)).count();
-        let number = digits.get(..count).and_then(|own| u32::from_str_radix(own, radix).ok());
+        let number = u32::from_str_radix(digits.split_at(count).0, radix).ok();
         match number.and_then(char::from_u32) {
             Some(c) => {
                 text.push(c);

@@ -21,6 +21,11 @@ impl Given {
         fits(option, &self.name) || self.name.starts_with("--") && self.name.len() > 2 && option.starts_with(&self.name)
     }
 
+    /// Whether it is one of these options.
+    pub(super) fn is_any(&self, options: &[&str]) -> bool {
+        options.iter().any(|option| self.is(option))
+    }
+
     /// What an option may be that no row lists: itself, or letters.
     pub(super) fn unlisted(text: &str) -> Vec<Self> {
         let (name, value) = name_and_value(text);
@@ -56,12 +61,12 @@ impl RowSays {
         let own = programs::find(base);
         let mut guessed = Self { own, program: own, ..Self::default() };
         for word in before {
-            match word.get().filter(|text| text.len() > 1 && text.starts_with('-')) {
-                Some(text) => guessed.options.extend(Given::unlisted(text)),
-                None => guessed.operands.push(word.clone()),
+            match word.get() {
+                Some(text) if text.len() > 1 && text.starts_with('-') => guessed.options.extend(Given::unlisted(text)),
+                _ => guessed.operands.push(word.clone()),
             }
         }
-        guessed.operands.extend(behind.iter().skip(1).cloned());
+        guessed.operands.extend_from_slice(behind_first(behind));
         guessed
     }
 
@@ -85,15 +90,15 @@ impl RowSays {
 
     /// Whether an option is given that a key of the row lists.
     pub(super) fn has(&self, key: fn(&Program) -> &Words) -> bool {
-        self.program.is_some_and(|program| self.gives(key(program).iter()))
+        matches!(self.program, Some(program) if self.gives(key(program).iter()))
     }
 
     /// The operands that are files, where the first of them is a pattern or a script unless an
     /// option gives that.
     pub(super) fn without_pattern(&self) -> &[Word] {
         let options = ["-e", "-f", "--regexp", "--expression", "--file", "--from-file", "--source"];
-        let mut with_value = self.options.iter().filter(|given| given.does.is_some_and(Does::takes_value));
-        let is_given = with_value.any(|given| options.iter().any(|option| given.is(option)));
+        let mut given = self.options.iter().filter(|given| given.is_any(&options));
+        let is_given = given.any(|given| matches!(given.does, Some(does) if does.takes_value()));
         self.operands.get(usize::from(!is_given)..).unwrap_or_default()
     }
 

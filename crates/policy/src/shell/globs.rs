@@ -7,7 +7,7 @@
 
 use super::side_effects::{FileEffect, SideEffects};
 use super::walker::Walker;
-use crate::argv::Word;
+use crate::argv::{Word, contains_any};
 use crate::path::LexPath;
 use crate::path::tail::{Item, Segment, Tail};
 use crate::rule::Access;
@@ -58,7 +58,7 @@ impl Walker {
                 }
                 Shape::Glob(_, segments) => {
                     let file = FileEffect::new(&format!("{folder}/{}", word.text), Access::Write);
-                    let segments = segments.last().cloned().into_iter().collect();
+                    let segments = Vec::from_iter(segments.last().cloned());
                     self.below(file, folder, &Tail { segments, recursive: false, loose: false });
                 }
             }
@@ -85,15 +85,9 @@ impl Walker {
 /// Where a line may change how the shell expands globs, each of its globs may expand to anything of
 /// its form.
 pub(super) fn loosen(found: &mut SideEffects, command: &str) {
-    let plain: String = command
-        .chars()
-        .filter(|c| !matches!(c, '\'' | '"' | '\\' | '_' | '\n'))
-        .collect::<String>()
-        .to_ascii_lowercase();
+    let plain = command.replace(['\'', '"', '\\', '_', '\n'], "").to_ascii_lowercase();
     let named = ["dotglob", "globdots", "globignore", "nocaseglob", "bashopts", "shellopts", "globstar", "globassign"];
-    let settings = named.iter().any(|name| plain.contains(name))
-        || found.unknowns.iter().any(|u| u.weight != super::Weight::Value);
-    if settings {
+    if contains_any(&plain, &named) || found.unknowns.iter().any(|part| part.weight != super::Weight::Value) {
         for file in &mut found.files {
             file.path = file.path.take().map(LexPath::loosened);
         }
@@ -136,7 +130,7 @@ pub(super) fn name(pattern: &str) -> Option<Segment> {
 
 /// What the braces of a word expand to; nothing where that is not understood.
 pub(super) fn alternatives(source: &str) -> Vec<String> {
-    let words = letters(source).and_then(expand).unwrap_or_default();
+    let words = expand(source).unwrap_or_default();
     words.iter().map(|letters| text(letters)).collect()
 }
 
@@ -145,7 +139,7 @@ fn shapes(word: &Word) -> Option<Vec<Shape>> {
     if word.get().is_some() || word.one {
         return None;
     }
-    let words = expand(letters(&word.text)?)?;
+    let words = expand(&word.text)?;
     words.iter().filter(|letters| !letters.is_empty()).map(|letters| shape(letters)).collect()
 }
 
@@ -182,7 +176,7 @@ fn letters(source: &str) -> Option<Vec<Letter>> {
     let odd = all.iter().any(|(c, _)| !matches!(c, ' '..='~') || matches!(c, '\\' | ':' | '%' | '"' | '\''));
     // A quoted tilde at the front is literal.
     let tilde = all.first() == Some(&('~', true));
-    (!odd && !tilde).then_some(all)
+    if odd || tilde { None } else { Some(all) }
 }
 
 /// The text of some characters, without their quotes.
@@ -194,10 +188,10 @@ fn is_wild((c, quoted): Letter) -> bool {
     !quoted && matches!(c, '*' | '?' | '[')
 }
 
-/// Every word that braces expand to, without recursion. `None` if there are too many, or they are
-/// not understood.
-fn expand(word: Vec<Letter>) -> Option<Vec<Vec<Letter>>> {
-    let (mut todo, mut done) = (vec![word], Vec::new());
+/// Every word that the braces of a source expand to, without recursion. `None` if there are too
+/// many, or they are not understood.
+fn expand(source: &str) -> Option<Vec<Vec<Letter>>> {
+    let (mut todo, mut done) = (vec![letters(source)?], Vec::new());
     let mut rounds = 0;
     while let Some(word) = todo.pop() {
         rounds += 1;
@@ -246,20 +240,18 @@ fn braces(word: &[Letter]) -> Option<Option<(usize, Vec<usize>, usize)>> {
             // What is no sequence after all is literal, which the pattern of one covers.
             let body = text(word.get(open + 1..at)?);
             let sequence = body.contains("..") && !body.contains('/');
-            return (!commas.is_empty() || sequence).then_some(Some((open, commas, at)));
+            return if sequence || !commas.is_empty() { Some(Some((open, commas, at))) } else { None };
         }
     }
     None
 }
 
 fn shape(letters: &[Letter]) -> Option<Shape> {
-    let Some(first) = letters.iter().position(|letter| is_wild(*letter)) else {
-        return Some(Shape::Plain(text(letters)));
-    };
+    let Some(first) = letters.iter().position(|own| is_wild(*own)) else { return Some(Shape::Plain(text(letters))) };
     let start = letters.get(..first)?.iter().rposition(|(c, _)| *c == '/').map_or(0, |at| at + 1);
     let folder = text(letters.get(..start)?);
     // Paths of the kernel lead elsewhere.
-    let odd = folder.starts_with("//") || ["/proc", "/dev/fd"].iter().any(|door| folder.contains(door));
+    let odd = folder.starts_with("//") || contains_any(&folder, &["/proc", "/dev/fd"]);
     let mut segments = Vec::new();
     for part in letters.get(start..)?.split(|(c, _)| *c == '/') {
         let name = text(part);
@@ -273,15 +265,14 @@ fn shape(letters: &[Letter]) -> Option<Shape> {
             _ => segments.push(Segment::Name { items: items(part)?, text: name }),
         }
     }
-    (!odd && !segments.is_empty())
-        .then_some(Shape::Glob(if folder.is_empty() { ".".to_owned() } else { folder }, segments))
+    let folder = if folder.is_empty() { ".".to_owned() } else { folder };
+    if odd || segments.is_empty() { None } else { Some(Shape::Glob(folder, segments)) }
 }
 
 /// Whether a segment that starts with a dot may expand to `..`: `.*`, `.?`, `.[.]`, `..`.
 fn may_climb(part: &[Letter]) -> bool {
     let rest = part.get(1..).unwrap_or_default();
-    rest.iter().all(|letter| matches!(letter, ('*' | '?', false) | ('.', _)))
-        || rest.first().is_some_and(|l| *l == ('[', false))
+    rest.iter().all(|letter| matches!(letter, ('*' | '?', false) | ('.', _))) || rest.first() == Some(&('[', false))
 }
 
 /// The parts of a segment. `None` if it is not understood.
@@ -321,7 +312,7 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
     let negated = matches!(rest.first(), Some(('!' | '^', false)));
     let from = usize::from(negated);
     // A `]` at the front is a member of the class.
-    let end = rest.iter().enumerate().skip(from + 1).find(|(_, l)| **l == (']', false)).map(|(at, _)| at)?;
+    let end = from + 1 + rest.get(from + 1..)?.iter().position(|letter| *letter == (']', false))?;
     let body = rest.get(from..end)?;
     if body.iter().any(|(c, quoted)| *quoted || *c == '[') {
         // `[[:alpha:]]`, `[[.x.]]`, quotes: the end is not searched for.
@@ -337,12 +328,10 @@ fn class(rest: &[Letter]) -> Option<(Item, usize)> {
             [(a, _), ('-', _), (b, _), rest @ ..] => {
                 // A range of letters depends on the locale: it includes at least both cases of all
                 // letters in between.
-                match a.is_ascii_digit() && b.is_ascii_digit() {
-                    true => ranges.push((*a, *b)),
-                    false if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() => {
-                        ranges.extend([('a', 'z'), ('A', 'Z')]);
-                    }
-                    false => return Some((Item::Unknown, end + 1)),
+                match (a, b) {
+                    ('0'..='9', '0'..='9') => ranges.push((*a, *b)),
+                    ('a'..='z' | 'A'..='Z', 'a'..='z' | 'A'..='Z') => ranges.extend([('a', 'z'), ('A', 'Z')]),
+                    _ => return Some((Item::Unknown, end + 1)),
                 }
                 rest
             }

@@ -5,6 +5,7 @@ use super::launchers;
 use super::side_effects::{Command, Role, SideEffects, Weight};
 use crate::argv::{Word, base_name, first, unquoted};
 use crate::programs;
+use crate::unicode::is_word;
 
 /// The maximum number of guesses from one text.
 const MAX_GUESSES: usize = 50_000;
@@ -61,7 +62,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         let Some((program, arguments)) = rest.split_first() else { return };
         found.commands.push(Command { words: rest.to_vec(), role: Role::Guess });
         let Some(name) = program.get() else { return };
-        let assigns = name.split_once('=').is_some_and(|(n, _)| n.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        let assigns = matches!(name.split_once('='), Some((name, _)) if is_word(name));
         if KEYWORDS.contains(&name) || assigns {
             rest = arguments;
             continue;
@@ -70,9 +71,7 @@ pub(crate) fn tails(words: &[Word], found: &mut SideEffects) {
         // The end of its own options is unknown: every later word may be the program.
         for at in from..rest.len().min(from + 12) {
             let tail = rest.get(at..).unwrap_or_default();
-            let Some(inner) = first(tail).filter(|inner| !inner.starts_with('-')) else {
-                continue;
-            };
+            let Some(inner) = first(tail).filter(|inner| !inner.starts_with('-')) else { continue };
             found.commands.push(Command { words: tail.to_vec(), role: Role::Guess });
             if programs::kinds(base_name(inner)).shell {
                 launchers::texts(tail).for_each(|text| guess(text, found));

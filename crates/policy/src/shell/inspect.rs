@@ -4,7 +4,7 @@ use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
-use crate::argv::{Word, all_known, base_name, behind_first, first};
+use crate::argv::{Word, all_known, base_name, behind_first, first, unknown};
 use crate::programs::{self, Does, Program};
 use crate::rule::Access;
 
@@ -28,7 +28,7 @@ impl Walker {
             self.found.unknown("function-input", &program, Weight::Code);
         }
         self.found.commands.push(Command { words: words.clone(), role });
-        if base.chars().any(|c| c.is_ascii_uppercase()) {
+        if base.contains(|c: char| c.is_ascii_uppercase()) {
             // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
             let lower = [&[Word::known(&base.to_ascii_lowercase())], behind_first(&words)].concat();
             heuristics::anywhere(&lower, &mut self.found);
@@ -94,9 +94,11 @@ impl Walker {
             return self.windows_shell(words);
         }
         let says = rows::options(self, base, program, words, index);
-        says.values(Does::Load).for_each(|file| self.fed(file));
+        for file in says.values(Does::Load) {
+            self.fed(file);
+        }
         let options = words.get(1..words.len() - says.operands.len()).unwrap_or_default();
-        if let Some(word) = options.iter().find(|word| word.get().is_none()) {
+        if let Some(word) = unknown(options) {
             return self.found.unknown("shell-argument", &word.text, Weight::Code);
         }
         // `-c'rm x'`: no shell accepts this, but it is written for no other purpose.
@@ -134,7 +136,7 @@ impl Walker {
     /// `cmd /c text`: another language, but similar enough for guesses.
     fn windows_shell(&mut self, words: &[Word]) {
         let given: Vec<&str> = words.iter().skip(1).map(|w| w.get().unwrap_or(&w.text)).collect();
-        let from = given.iter().take_while(|w| w.starts_with('/')).count();
+        let from = given.iter().position(|word| !word.starts_with('/')).unwrap_or(given.len());
         let text = given.get(from..).unwrap_or_default().join(" ");
         if !text.is_empty() {
             self.found.unknown("payload", &text, Weight::Code);
@@ -147,11 +149,15 @@ impl Walker {
     pub(super) fn suppose(&mut self, text: &str) -> bool {
         let text = text.trim_start_matches(['!', '+', ':']);
         // `exec=rm x`, `core.pager=rm x`: a name before the command.
-        let named = text.split_once('=').filter(|(name, _)| !name.contains(char::is_whitespace));
-        let text = named.map_or(text, |(_, rest)| rest.trim_start_matches('!'));
+        let text = match text.split_once('=') {
+            Some((name, line)) if !name.contains(char::is_whitespace) => line.trim_start_matches('!'),
+            _ => text,
+        };
         let (files, unknowns) = (self.found.files.len(), self.found.unknowns.len());
         self.supposing(|walker| walker.apart(|walker| walker.program(text)));
-        self.found.files.iter_mut().skip(files).for_each(|file| file.own = false);
+        for file in self.found.files.iter_mut().skip(files) {
+            file.own = false;
+        }
         self.found.unknowns.iter().skip(unknowns).all(|u| u.weight == Weight::Value)
     }
 
@@ -195,7 +201,9 @@ impl Walker {
         let file = words.iter().skip(1).find(|word| !word.is("--"));
         self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
         files::guessed(self, base, words);
-        file.into_iter().for_each(|file| self.fed(file));
+        if let Some(file) = file {
+            self.fed(file);
+        }
     }
 
     /// `eval`, `trap`: text that runs in this shell.
@@ -203,7 +211,7 @@ impl Walker {
         let arguments = behind_first(words);
         let arguments = arguments.strip_prefix(&[Word::known("--")]).unwrap_or(arguments);
         let arguments = if base == "trap" { arguments.get(..1).unwrap_or_default() } else { arguments };
-        if first(arguments).is_some_and(|text| text.starts_with('-')) {
+        if matches!(first(arguments), Some(text) if text.starts_with('-')) {
             return;
         }
         match all_known(arguments) {
@@ -215,7 +223,8 @@ impl Walker {
                 self.found.unknown("evaluated", base, Weight::Code);
                 let mut likely = Vec::new();
                 for word in arguments {
-                    likely.extend(word.value.iter().chain(&word.guess).map(String::as_str));
+                    likely.extend(word.get());
+                    likely.extend(word.guess.iter().map(String::as_str));
                 }
                 heuristics::guess(&likely.join(" "), &mut self.found);
             }
@@ -229,7 +238,7 @@ impl Walker {
         }
         let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
         let value = word.path();
-        let (paths, certain) = value.map(|value| self.place.files(value)).unwrap_or_default();
+        let (paths, certain) = if let Some(value) = value { self.place.files(value) } else { (Vec::new(), false) };
         if paths.is_empty() {
             self.found.files.push(file.clone());
         }
@@ -252,5 +261,6 @@ fn is_stdin(file: &Word) -> bool {
 
 /// Whether a file is what another redirection opened: `/dev/fd/3`.
 pub(super) fn is_descriptor(file: &Word) -> bool {
-    file.get().is_some_and(|path| path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/"))
+    let Some(path) = file.get() else { return false };
+    path.starts_with("/dev/fd/") || path.starts_with("/proc/") && path.contains("/fd/")
 }

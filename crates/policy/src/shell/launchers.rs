@@ -11,11 +11,12 @@ use crate::programs;
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
     if !programs::known(base).behind.is_empty() {
-        let mark = words.iter().skip(1).take(8).position(|w| w.get().is_some_and(|v| hands_on(base, v)))?;
+        let mut next = words.iter().skip(1).take(8);
+        let mark = next.position(|word| matches!(word.get(), Some(text) if hands_on(base, text)))?;
         return Some(mark + 2);
     }
     let kinds = programs::kinds(base);
-    (kinds.launcher || kinds.shell).then_some(1)
+    if kinds.launcher || kinds.shell { Some(1) } else { None }
 }
 
 /// Whether a program runs what follows this word: `conda run`.

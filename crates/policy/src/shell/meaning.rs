@@ -23,9 +23,8 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
         };
     }
     // Some programs have options of two letters among those of one.
-    if text.len() > 2
-        && let Some(does) = program.does(text)
-    {
+    let whole = if text.len() > 2 { program.does(text) } else { None };
+    if let Some(does) = whole {
         return long(does, None).map(one);
     }
     let mut letters = Vec::new();
@@ -34,7 +33,7 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
         let option = format!("-{letter}");
         let Some(does) = program.does(&option) else { return any() };
         let attached = does.may_have_value() && !(does.takes_value() && rest.as_str().is_empty());
-        letters.push((option, does, attached.then_some(rest.as_str())));
+        letters.push((option, does, if attached { Some(rest.as_str()) } else { None }));
         if does.may_have_value() {
             break;
         }
@@ -46,7 +45,7 @@ pub(crate) fn meaning<'w>(program: &Program, text: &'w str) -> Option<Vec<Meant<
 fn long(does: Does, value: Option<&str>) -> Option<(Does, Option<&str>)> {
     // An option without a value that is given one is another option.
     let fits = does.may_have_value() || matches!(value, None | Some("true" | "false"));
-    fits.then_some((does, value))
+    if fits { Some((does, value)) } else { None }
 }
 
 /// What a long option does that is cut short: the worst of what it may be. A harmless one may be
@@ -67,10 +66,7 @@ fn cut_short(program: &Program, name: &str) -> Option<Does> {
 /// An option that is a whole word: as it is, with one dash for two or two for one, or by the
 /// longest entry that ends in `*`.
 fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>) -> Option<(Does, Option<&'w str>)> {
-    let other = match name.strip_prefix("--") {
-        Some(rest) => format!("-{rest}"),
-        None => format!("-{name}"),
-    };
+    let other = format!("-{}", name.strip_prefix("--").unwrap_or(name));
     for spelled in [text, name, &other] {
         if let Some(does) = program.does(spelled) {
             return if spelled == text { long(does, None) } else { long(does, value) };
@@ -91,16 +87,18 @@ fn word<'w>(program: &Program, text: &'w str, name: &str, value: Option<&'w str>
 /// with its value attached, a letter among others.
 pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Option<&'w str>)> {
     let (name, value) = name_and_value(text);
-    let letters = cluster(text);
+    let letters = cluster(text).unwrap_or_default();
     let mut found = Vec::new();
     for (option, does) in program.options() {
         if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
             continue;
         }
         if option.starts_with("--") {
-            found.extend((name.len() > 2 && option.starts_with(name)).then_some((does, value)));
-        } else if let Some(after) = letters.and_then(|letters| behind_letter(letters, option)) {
-            found.push((does, Some(after).filter(|after| !after.is_empty())));
+            if name.len() > 2 && option.starts_with(name) {
+                found.push((does, value));
+            }
+        } else if let Some(after) = behind_letter(letters, option) {
+            found.push((does, if after.is_empty() { None } else { Some(after) }));
         }
     }
     found.sort_unstable();
@@ -109,7 +107,8 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
 
 /// What is behind the letter of an option in a cluster, if all before it may be letters, too.
 fn behind_letter<'w>(cluster: &'w str, option: &str) -> Option<&'w str> {
-    let letter = option.strip_prefix('-').filter(|letter| letter.chars().count() == 1)?;
+    let letter = option.strip_prefix('-')?;
     let (before, after) = cluster.split_once(letter)?;
-    (before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())).then_some(after)
+    let are_letters = before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic());
+    if are_letters && letter.chars().count() == 1 { Some(after) } else { None }
 }

@@ -32,21 +32,21 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
 /// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe":
 /// where no rule denies or asks about writes there, nothing changes.
 fn unpacked(walker: &mut Walker, words: &[Word], says: &RowSays) {
-    let Some((program, place)) = says.program.and_then(|program| Some((program, program.unpacks?))) else {
-        return;
-    };
+    let Some(program) = says.program else { return };
+    let Some(place) = program.unpacks else { return };
     // An unknown word may be the option.
     let unsure = words.iter().any(|word| word.get().is_none() && !word.one)
-        || says.operands.first().is_some_and(|word| word.get().is_none());
+        || matches!(says.operands.first(), Some(word) if word.get().is_none());
     if !program.unpacks_with.is_empty() && !says.has(|own| &own.unpacks_with) && !unsure {
         return;
     }
     if says.has(|own| &own.unpacks_anywhere) || says.values(Does::Folder).next().is_some() {
         return walker.found.files.push(FileEffect::new("files that its input names", Access::Write));
     }
-    let mut listed = says.options.iter().filter(|given| given.does.is_some());
-    if listed.any(|given| program.unpacks_not.iter().any(|option| given.is(option))) {
-        return;
+    for given in &says.options {
+        if given.does.is_some() && program.unpacks_not.iter().any(|option| given.is(option)) {
+            return;
+        }
     }
     let alone = says.operands.is_empty();
     if alone && says.has(|own| &own.unpacks_new) || !alone && !unsure && place == Unpacks::Alone {

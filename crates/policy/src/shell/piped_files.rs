@@ -35,7 +35,7 @@ impl PipedFiles {
         let mut found = Vec::new();
         for start in &self.starts {
             let own = FileEffect::new(&format!("{} and what is below", start.text), access);
-            let paths = start.path().map(|folder| self.place.files(folder).0).unwrap_or_default();
+            let paths = if let Some(folder) = start.path() { self.place.files(folder).0 } else { Vec::new() };
             if paths.is_empty() {
                 found.push(own.clone());
             }
@@ -69,9 +69,7 @@ fn name_of_branch(branch: &[Word]) -> Option<Segment> {
         match text {
             "," => return None,
             "(" if negated => return None,
-            "-name" | "-iname" if !negated && own.is_none() => {
-                own = value_at(branch, at + 1).and_then(globs::name);
-            }
+            "-name" | "-iname" if !negated && own.is_none() => own = value_at(branch, at + 1).and_then(globs::name),
             _ => {}
         }
         negated = matches!(text, "!" | "-not");
@@ -81,8 +79,8 @@ fn name_of_branch(branch: &[Word]) -> Option<Segment> {
 
 /// The names that a search looks into: `--include=*.py`. Empty where it looks into any.
 pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
-    let globs = says.options.iter().filter(|given| given.is("--include")).map(|given| given.value.as_ref());
-    globs.map(|glob| globs::name(glob?.get()?)).collect::<Option<_>>().unwrap_or_default()
+    let given = says.options.iter().filter(|given| given.is("--include"));
+    given.map(|given| globs::name(given.value.as_ref()?.get()?)).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row

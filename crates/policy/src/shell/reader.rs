@@ -24,7 +24,7 @@ use self::lexer::{Lexer, Token};
 use self::tree::{AndOr, List, Node, Part, Pipeline, Redirect, Target, Text};
 use super::dialects;
 use super::formats::{Assigns, assigns};
-use crate::argv::Word;
+use crate::argv::{Word, text_at};
 use crate::dialect::Dialect;
 
 /// The deepest nesting of groups, branches and loops in the strict grammar.
@@ -88,10 +88,7 @@ impl<'t> Reader<'t> {
     }
 
     fn next(&mut self) -> Result<Token, Refused> {
-        match self.ahead.take() {
-            Some(token) => Ok(token),
-            None => self.lexer.next(),
-        }
+        if let Some(token) = self.ahead.take() { Ok(token) } else { self.lexer.next() }
     }
 
     fn peek(&mut self) -> Result<&Token, Refused> {
@@ -110,13 +107,10 @@ impl<'t> Reader<'t> {
 
     /// Whether the next token is one of these keywords, which is then taken.
     fn takes_keyword(&mut self, keywords: &[&'static str]) -> Result<Option<&'static str>, Refused> {
-        let found = match self.peek()? {
-            // `[[` is a keyword here, and a pattern elsewhere.
-            Token::Word(word) => {
-                keywords.iter().copied().find(|keyword| word.is(keyword) || *keyword == "[[" && word.source == "[[")
-            }
-            _ => None,
-        };
+        let Token::Word(word) = self.peek()? else { return Ok(None) };
+        let mut keywords = keywords.iter().copied();
+        // `[[` is a keyword here, and a pattern elsewhere.
+        let found = keywords.find(|keyword| word.is(keyword) || *keyword == "[[" && word.source == "[[");
         if found.is_some() {
             self.ahead = None;
         }
@@ -124,10 +118,7 @@ impl<'t> Reader<'t> {
     }
 
     fn expect(&mut self, keywords: &[&'static str]) -> Result<&'static str, Refused> {
-        match self.takes_keyword(keywords)? {
-            Some(keyword) => Ok(keyword),
-            None => Err("a branch, a loop or a group without its next keyword"),
-        }
+        self.takes_keyword(keywords)?.ok_or("a branch, a loop or a group without its next keyword")
     }
 
     fn lines(&mut self) -> Result<(), Refused> {
@@ -222,8 +213,7 @@ impl<'t> Reader<'t> {
             match self.peek()? {
                 Token::Op("(") if argv.len() == 1 && parts.len() == 1 => {
                     self.lexer.refuse("parentheses within a command");
-                    let name = argv.first().map(|name| name.text.clone()).unwrap_or_default();
-                    return self.function(name);
+                    return self.function(text_at(&argv, 0).to_owned());
                 }
                 Token::Op("(") => return Err("parentheses within a command"),
                 Token::Op(_) | Token::End => break,

@@ -10,7 +10,7 @@ use crate::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
 pub(super) fn takes_any(program: &str) -> bool {
-    programs::row(program).is_some_and(|row| row.is.takes_any)
+    programs::row_or_empty(program).is.takes_any
 }
 
 /// The word that `xargs` appends.
@@ -24,7 +24,7 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     // What `xargs` appends is unknown. For programs that only read, whatever their arguments, that
     // does not matter.
     let words = match words.split_last() {
-        Some((last, rest)) if *last == added() && first(rest).is_some_and(takes_any) => rest,
+        Some((last, rest)) if *last == added() && takes_any(first(rest).unwrap_or_default()) => rest,
         _ => words,
     };
     let Some(all) = all_known(words) else { return false };
@@ -33,19 +33,12 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
     let deeper =
         arguments.split_first().and_then(|(first, rest)| Some((programs::row(&format!("{program} {first}"))?, rest)));
     let Some((row, arguments)) = deeper.or_else(|| Some((programs::row(program)?, arguments))) else { return false };
-    if !row.is.only_reads || row.is.own_settings && !trusted {
-        return false;
-    }
-    if row.reads_with.as_ref().is_some_and(|own| !arguments.iter().all(|text| own.fit(text))) {
-        return false;
-    }
-    if row.files() == Files::ReadWrite && arguments.iter().filter(|text| !text.starts_with('-')).count() > 1 {
-        return false;
-    }
-    if row.is.sed && !sed(arguments) {
-        return false;
-    }
-    !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
+    row.is.only_reads
+        && (trusted || !row.is.own_settings)
+        && row.reads_with.as_ref().is_none_or(|own| arguments.iter().all(|text| own.fit(text)))
+        && (row.files() != Files::ReadWrite || arguments.iter().filter(|text| !text.starts_with('-')).count() < 2)
+        && (!row.is.sed || sed(arguments))
+        && !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
 }
 
 /// Whether an argument makes a program do more than read. Long options may be abbreviated, and

@@ -38,7 +38,7 @@ impl Walker {
             }
             Target::Text(word) => Input::Text(self.word(word).value),
         };
-        redirect.input.then_some(input)
+        if redirect.input { Some(input) } else { None }
     }
 
     /// A file that a redirection reads or writes. `copies`: of `<&word` and `>&word`, which name
@@ -64,12 +64,12 @@ impl Walker {
         let value = match &value.items {
             None => {
                 let word = self.word(value);
-                word.value.or_else(|| (word.guess.len() == 1).then(|| word.guess.concat()))
+                if word.value.is_none() && word.guess.len() == 1 { word.guess.first().cloned() } else { word.value }
             }
             Some(items) => {
                 let list = self.items(items);
                 // For guesses: what `"${name[@]}"` expands to.
-                let all = list.into_iter().collect::<Option<Vec<String>>>().filter(|_| !appends);
+                let all: Option<Vec<String>> = if *appends { None } else { list.into_iter().collect() };
                 self.set_variable(&format!("{name}[@]"), all.map(|all| all.join(" ")));
                 None
             }
@@ -81,7 +81,7 @@ impl Walker {
     pub(super) fn items(&mut self, items: &[Text]) -> Vec<Option<String>> {
         let mut values = Vec::with_capacity(items.len());
         for item in items {
-            if let Some((key, _)) = item.source.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
+            if let Some((key, _)) = item.source.strip_prefix('[').unwrap_or_default().split_once("]=") {
                 self.arithmetic(key);
             }
             values.push(self.word(item).value);
@@ -106,7 +106,7 @@ impl Walker {
     /// A variable gets a value. Returns whether that may change what runs.
     fn changes(&mut self, kind: &'static str, name: &str, value: Option<&str>) -> bool {
         self.sets(name, value);
-        if value.is_some_and(|value| tables::is_harmless(name, value)) {
+        if matches!(value, Some(value) if tables::is_harmless(name, value)) {
             return false;
         }
         let dangerous = tables::is_dangerous_variable(name);
@@ -132,7 +132,6 @@ impl Walker {
                 Part::Assignment(_) | Part::Redirect(_) | Part::Descriptor(_) => {}
             }
         }
-        let compares = |word: &Word| word.get().is_some_and(|text| COMPARISONS.contains(&text));
         for pair in words.windows(2) {
             let [left, right] = pair else { continue };
             let evaluated = match (compares(left), compares(right)) {
@@ -141,7 +140,7 @@ impl Walker {
                 _ if left.is("-v") || left.is("-R") => right,
                 _ => continue,
             };
-            if !evaluated.get().is_some_and(|text| is_number(text.trim_start_matches('-'))) {
+            if !matches!(evaluated.get(), Some(text) if is_number(text.trim_start_matches('-'))) {
                 // In quotes, too, a subscript is evaluated: `[[ -v 'x[$(rm y)]' ]]`.
                 self.expanded(&evaluated.text);
                 self.found.unknown("evaluating-test", &evaluated.text, Weight::Code);
@@ -151,7 +150,9 @@ impl Walker {
 }
 
 /// The operators of `[[ … ]]` that evaluate their operands as arithmetic.
-const COMPARISONS: [&str; 6] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"];
+fn compares(word: &Word) -> bool {
+    matches!(word.get(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge"))
+}
 
 /// Whether a redirection to this path opens a connection.
 fn contacts(path: &str) -> bool {

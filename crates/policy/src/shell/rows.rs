@@ -9,7 +9,7 @@ use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
 use super::walker::Walker;
 use crate::argv::{Word, arguments, base_name, known, value_at};
-use crate::programs::{self, Does, Operands, Order, Program, Style};
+use crate::programs::{self, Operands, Order, Program, Style};
 use crate::unicode::is_digits;
 
 mod does;
@@ -19,18 +19,12 @@ const MAX_SUBCOMMANDS: usize = 3;
 
 /// Reads the options of a command that starts another one, whose operands are everything behind
 /// them.
-pub(super) fn options(
-    walker: &mut Walker,
-    base: &str,
-    program: &'static Program,
-    words: &[Word],
-    index: usize,
-) -> RowSays {
-    let mut reader = Reader::new(walker, base, program, words, (index, 0));
+pub(super) fn options(walker: &mut Walker, base: &str, row: &'static Program, words: &[Word], index: usize) -> RowSays {
+    let mut reader = Reader::new(walker, base, row, words, (index, 0));
     reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
-    RowSays { options: reader.options, operands, own: Some(program), program: Some(program), ..RowSays::default() }
+    RowSays { options: reader.options, operands, own: Some(row), program: Some(row), ..RowSays::default() }
 }
 
 /// Compares the options of a command with its row. `words` are its words, the program first; they
@@ -41,7 +35,7 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, o
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
     let (Some(name), Some(program)) = (programs::name_of(base), programs::find(base)) else {
-        if walker.found.commands.get(index).is_none_or(|own| own.role != Role::Guess) {
+        if !is_guessed(walker, index) {
             walker.found.file_hints.extend(texts(words));
             walker.found.code_hints.extend(texts(words));
         }
@@ -57,13 +51,19 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, o
         let end = reader.options(from);
         let Some((deeper, at)) = reader.subcommand(&name, end) else { break };
         // Of `gh pr view`, `gh pr` has no row of its own: the options of `gh` stand there.
-        if let Some(row) = programs::row(&deeper).filter(|row| row.is_listed) {
+        let row = programs::row_or_empty(&deeper);
+        if row.is_listed {
             let before = std::mem::replace(&mut reader.program, row);
-            reader.above = Some(before).filter(|above| above.global).or(reader.above);
+            reader.above = if before.global { Some(before) } else { reader.above };
         }
         (name, from, reader.deeper) = (deeper, at + 1, Some(at));
     }
     reader.finish()
+}
+
+/// Whether a command is only guessed at.
+fn is_guessed(walker: &Walker, index: usize) -> bool {
+    matches!(walker.found.commands.get(index), Some(own) if own.role == Role::Guess)
 }
 
 struct Reader<'r, 'w> {
@@ -98,7 +98,7 @@ impl<'r, 'w> Reader<'r, 'w> {
         words: &'w [Word],
         (index, offset): (usize, usize),
     ) -> Self {
-        let guessed = walker.found.commands.get(index).is_some_and(|own| own.role == Role::Guess);
+        let guessed = is_guessed(walker, index);
         let (above, deeper, operands, options) = (None, None, Vec::new(), Vec::new());
         Self { base, walker, index, words, own: program, program, above, operands, options, deeper, offset, guessed }
     }
@@ -137,16 +137,16 @@ impl<'r, 'w> Reader<'r, 'w> {
                 self.operands.extend(at + 1..self.words.len());
                 return self.words.len();
             }
-            if text.strip_prefix('+').is_some_and(is_place) {
+            if matches!(text.strip_prefix('+'), Some(place) if is_place(place)) {
                 at += 1;
                 continue;
             }
             if program.starts_command(text) {
                 let rest = self.words.get(at..).unwrap_or_default();
-                at += rest.iter().position(|word| word.is(";") || word.is("+")).map_or(rest.len(), |end| end + 1);
+                at += 1 + rest.iter().position(|word| word.is(";") || word.is("+")).unwrap_or(rest.len());
                 continue;
             }
-            let meant = meaning(program, text).or_else(|| self.above.and_then(|above| meaning(above, text)));
+            let meant = meaning(program, text).or_else(|| meaning(self.above?, text));
             let Some(mut meant) = meant else {
                 // `cargo +nightly test`: the subcommand follows.
                 match text.starts_with('+') {
@@ -173,7 +173,8 @@ impl<'r, 'w> Reader<'r, 'w> {
             self.options.push(Given { name, does: Some(last), value: given });
             // A value that looks like an option may be one, where a program reads its line
             // differently.
-            let rest = next.and_then(Word::get).and_then(|text| text.strip_prefix('-')).unwrap_or_default();
+            let text_of_next = if let Some(next) = next { next.get().unwrap_or_default() } else { "" };
+            let rest = text_of_next.strip_prefix('-').unwrap_or_default();
             let number = program.style == Style::Word && rest.starts_with(|c: char| c.is_ascii_digit());
             let dashed = !rest.is_empty() && !number;
             at += if next.is_some() && !dashed { 2 } else { 1 };
@@ -206,7 +207,8 @@ impl<'r, 'w> Reader<'r, 'w> {
         for letter in letters.chars() {
             let name = format!("-{letter}");
             let does = self.program.does(&name);
-            let value = self.words.get(at).filter(|_| does.is_some_and(Does::takes_value)).cloned();
+            let takes_value = matches!(does, Some(does) if does.takes_value());
+            let value = if takes_value { self.words.get(at).cloned() } else { None };
             at += usize::from(value.is_some());
             match does {
                 Some(does) => self.apply(does, value.as_ref(), from),
@@ -221,8 +223,10 @@ impl<'r, 'w> Reader<'r, 'w> {
     fn subcommand(&mut self, name: &str, at: usize) -> Option<(String, usize)> {
         let program = self.program;
         let first = self.operands.first().copied().filter(|first| *first == at || !program.subcommands);
-        let word = first.and_then(|first| self.words.get(first)).and_then(Word::get);
-        if let (Some(known), Some(first)) = (word.and_then(|word| row_behind(name, word)), first) {
+        if let Some(first) = first
+            && let Some(word) = value_at(self.words, first)
+            && let Some(known) = row_behind(name, word)
+        {
             return Some((known, first));
         }
         // `python -m pytest`: the option and its value name the row.
@@ -280,8 +284,8 @@ impl<'r, 'w> Reader<'r, 'w> {
             self.doubt(kind, at, weight, None);
         }
         // What another program reads, and what no row lists, may be code or name a file.
-        let mut options = self.walker.found.unknowns.iter().filter_map(|part| part.option);
-        let unlisted = options.any(|(of, at)| of == self.index && at >= self.offset);
+        let mut parts = self.walker.found.unknowns.iter();
+        let unlisted = parts.any(|part| matches!(part.option, Some((of, at)) if of == self.index && at >= self.offset));
         let code = unlisted
             || !program.is_listed
             || matches!(program.operands, Operands::Code | Operands::Command | Operands::Inline | Operands::None);
@@ -296,10 +300,10 @@ impl<'r, 'w> Reader<'r, 'w> {
         // What it starts has options of its own.
         if program.operands == Operands::Command
             && let Some(first) = first
-            && let Some(inner) = value_at(self.words, first).map(base_name)
+            && let Some(inner) = value_at(self.words, first)
         {
             let rest = self.words.get(first..).unwrap_or_default();
-            inspect(self.walker, inner, rest, (self.index, self.offset + first));
+            inspect(self.walker, base_name(inner), rest, (self.index, self.offset + first));
         }
         let needs_write = program.needs_write && program.in_place.is_empty();
         let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
@@ -320,7 +324,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     /// The place of the first operand whose text is of some kind.
     fn operand_that(&self, is: fn(&str) -> bool) -> Option<usize> {
         let mut operands = self.operands.iter().copied();
-        operands.find(|at| self.words.get(*at).and_then(Word::get).is_some_and(is))
+        operands.find(|at| matches!(value_at(self.words, *at), Some(text) if is(text)))
     }
 }
 
@@ -329,7 +333,7 @@ impl<'r, 'w> Reader<'r, 'w> {
 fn row_behind(name: &str, word: &str) -> Option<String> {
     let versionless = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let mut names = [name, versionless].map(|name| format!("{name} {word}")).into_iter();
-    names.find(|name| programs::is_begun(name) || programs::row(name).is_some_and(|row| row.is_listed))
+    names.find(|name| programs::is_begun(name) || programs::row_or_empty(name).is_listed)
 }
 
 /// Whether a text may be an option, or several.
@@ -348,7 +352,7 @@ fn is_place(text: &str) -> bool {
 
 /// Whether a text has a path or a setting in it that is no number.
 fn names_a_place(text: &str) -> bool {
-    let value = text.split_once('=').map_or(text, |(_, value)| value);
+    let (_, value) = text.split_once('=').unwrap_or(("", text));
     let is_number = text.contains('=') && is_digits(value);
     text.contains(['/', '=', ':']) && !is_number
 }
@@ -382,7 +386,7 @@ fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static
         return Some(("option", Weight::Value));
     }
     // `just folder/recipe` runs what another folder says.
-    (is.path_operands && text.contains('/')).then_some(("option-for-another-place", Weight::Value))
+    if is.path_operands && text.contains('/') { Some(("option-for-another-place", Weight::Value)) } else { None }
 }
 
 /// The certain part of a word: all of it, or what precedes the first expansion of an option.
@@ -392,7 +396,8 @@ fn literal(word: &Word) -> Option<&str> {
     }
     let text = word.text.trim_start_matches(['"', '\'']);
     let end = text.find(['$', '`', '*', '?', '[', '{', '~', '"', '\'', '\\']).unwrap_or(text.len());
-    text.get(..end).filter(|t| t.len() > 1 && t.starts_with('-'))
+    let front = text.get(..end)?;
+    if front.len() > 1 && front.starts_with('-') { Some(front) } else { None }
 }
 
 /// The words of a command as texts.

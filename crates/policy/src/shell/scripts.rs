@@ -22,7 +22,7 @@ pub(super) fn inspect(walker: &mut Walker, own: &Program, says: &RowSays) {
         }
     }
     for script in scripts {
-        if !script.get().is_some_and(is_plain) {
+        if !matches!(script.get(), Some(text) if is_plain(text)) {
             walker.found.unknown("script", &script.text, Weight::Code);
             guess_words(walker, script);
         }
@@ -40,10 +40,9 @@ pub(super) fn printed(words: &[Word], read: Option<String>) -> Option<String> {
             if looks_up { words.last()?.get().map(str::to_owned) } else { None }
         }
         Prints::Operands => {
-            let texts = all_known(arguments)?
-                .into_iter()
-                .skip_while(|text| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en" | "--"));
-            Some(texts.collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
+            let mut texts = all_known(arguments)?.into_iter().peekable();
+            while texts.next_if(|text| matches!(*text, "-n" | "-e" | "-E" | "-ne" | "-en" | "--")).is_some() {}
+            Some(Vec::from_iter(texts).join(" ").replace("\\n", "\n"))
         }
         Prints::Input => {
             let reads_files = row.operands == Operands::Read;

@@ -14,7 +14,7 @@ pub(crate) fn is_plain_sed(script: &str) -> bool {
             '0'..='9' | '$' | ',' | '~' | '+' => {}
             '/' | '\\' => {
                 let end = if c == '/' { Some(c) } else { chars.next() };
-                if !end.is_some_and(|end| skip_regex(&mut chars, end)) {
+                if !matches!(end, Some(end) if skip_regex(&mut chars, end)) {
                     return false;
                 }
                 while chars.next_if(|&c| matches!(c, 'I' | 'M')).is_some() {}

@@ -35,10 +35,7 @@ pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, 
 impl Walker {
     fn line(&mut self, parsed: &Result<Parsed, Refused>) {
         let line = self.line.clone();
-        let data = match parsed {
-            Ok(Parsed { refused: None, data, .. }) => *data,
-            _ => 0,
-        };
+        let data = if let Ok(Parsed { refused: None, data, .. }) = parsed { *data } else { 0 };
         if line.chars().count().saturating_sub(data) > MAX_CHARS {
             self.limit(&line, "more than 10000 characters");
         } else {
@@ -54,9 +51,8 @@ impl Walker {
     /// A line that writes a file and then runs a file may run what it wrote: `cp /bin/ls x; ./x`,
     /// `echo ls >s; sh s`.
     fn written_and_run(&mut self) {
-        if self.found.written().next().is_some()
-            && self.found.commands.iter().any(|command| command.role == Role::Runs && runs_file(command))
-        {
+        let writes = self.found.written().next().is_some();
+        if writes && self.found.commands.iter().any(|command| command.role == Role::Runs && runs_file(command)) {
             self.found.code_hints.push(self.line.clone());
         }
     }
@@ -152,7 +148,7 @@ impl Walker {
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.piped_files = self.printed_files.take();
             self.command(command, input);
-            let filter = self.found.commands.get(before).is_some_and(|first| piped_files::is_filter(&first.words));
+            let filter = matches!(self.found.commands.get(before), Some(first) if piped_files::is_filter(&first.words));
             if filter && self.printed_files.is_none() {
                 self.printed_files = self.piped_files.take();
             }
@@ -206,10 +202,7 @@ impl Walker {
             Compound::Subshell(list) => self.apart(|walker| walker.list(list)),
             Compound::For { name, values, body } => {
                 let values: Vec<Word> = values.iter().map(|value| self.word(value)).collect();
-                let only = match values.as_slice() {
-                    [only] => only.get().map(str::to_owned),
-                    _ => None,
-                };
+                let only = if let [only] = values.as_slice() { only.get().map(str::to_owned) } else { None };
                 self.set_variable(name, only);
                 self.assigned(name);
                 self.repeated(|walker| walker.list(body));

@@ -27,8 +27,10 @@ impl Built {
     /// A piece that is not certain, and what it probably is.
     fn append_guess(&mut self, guess: Option<String>) {
         self.value = None;
-        let joined = self.guess.take().zip(guess).map(|(have, more)| have + &more);
-        self.guess = joined.filter(|joined| joined.len() < super::side_effects::MAX_CHARS);
+        let (Some(have), Some(more)) = (self.guess.take(), guess) else { return };
+        if have.len() + more.len() < super::side_effects::MAX_CHARS {
+            self.guess = Some(have + &more);
+        }
     }
 }
 
@@ -55,7 +57,7 @@ impl Walker {
         let tilde = if built.tilde { built.guess.clone() } else { None };
         let guess = match built.guess {
             Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
-            guess => guess.into_iter().collect(),
+            guess => Vec::from_iter(guess),
         };
         Word { tilde, guess, ..Word::unknown(source, !built.splits) }
     }
@@ -82,19 +84,20 @@ impl Walker {
     /// What the pieces of a text make.
     fn built(&mut self, pieces: &[Piece]) -> Built {
         let mut built = Built { value: Some(String::new()), guess: Some(String::new()), ..Built::default() };
-        pieces.iter().for_each(|piece| self.piece(piece, &mut built));
+        for piece in pieces {
+            self.piece(piece, &mut built);
+        }
         built
     }
 
     /// Records a substitution that ends in a comment.
     fn ends_in_comment(&mut self, source: &str) {
         let last = source.rsplit('\n').next().unwrap_or(source);
-        let starts = |(at, _): (usize, &str)| {
-            last.get(..at)
-                .is_some_and(|b| b.is_empty() || b.ends_with(|c: char| c.is_whitespace() || ";|&(".contains(c)))
-        };
-        if last.match_indices('#').any(starts) {
-            self.found.unknown("comment", source, Weight::Code);
+        for (at, _) in last.match_indices('#') {
+            let (before, _) = last.split_at(at);
+            if before.is_empty() || before.ends_with(|c: char| c.is_whitespace() || ";|&(".contains(c)) {
+                return self.found.unknown("comment", source, Weight::Code);
+            }
         }
     }
 
@@ -102,7 +105,9 @@ impl Walker {
         let quoted = piece.quoted;
         match &piece.kind {
             Kind::Literal(text) => {
-                built.value.as_mut().into_iter().chain(built.guess.as_mut()).for_each(|v| v.push_str(text));
+                for own in [&mut built.value, &mut built.guess].into_iter().flatten() {
+                    own.push_str(text);
+                }
                 if quoted {
                     return;
                 }
@@ -115,7 +120,7 @@ impl Walker {
             }
             Kind::Tilde(home) => {
                 built.tilde = *home;
-                self.unsure(built, "tilde", "~", home.then(|| "~".to_owned()));
+                self.unsure(built, "tilde", "~", if *home { Some("~".to_owned()) } else { None });
             }
             Kind::Parameter(parameter) => {
                 let guess = expansion::parameter(self, parameter);
@@ -134,7 +139,7 @@ impl Walker {
                 self.unsure(built, "arithmetic", source, None);
             }
             Kind::Unsure(kind, text) => {
-                let guess = (*kind == "translation").then(String::new);
+                let guess = if *kind == "translation" { Some(String::new()) } else { None };
                 self.unsure(built, kind, text, guess);
             }
             Kind::Unread(text) => {
@@ -154,7 +159,8 @@ impl Walker {
     pub(super) fn arithmetic(&mut self, source: &str) {
         self.expanded(source);
         // Words without an operator between them are not arithmetic, and some shells run them.
-        if source.trim().split_once(' ').is_some_and(|(first, _)| first.starts_with(|c: char| c.is_alphabetic())) {
+        let (first, _) = source.trim().split_once(' ').unwrap_or_default();
+        if first.starts_with(|c: char| c.is_alphabetic()) {
             heuristics::guess(source, &mut self.found);
         }
         if source.contains(['[', '`', '$']) {
@@ -181,9 +187,9 @@ impl Walker {
 
     /// A value is evaluated again where arithmetic names its variable: `x='a[$(…)]'; echo $((x))`.
     pub(super) fn evaluated_values(&mut self) {
-        let shells = |name: &&String| name.starts_with("BASH") || SET_BY_THE_SHELL.contains(&name.as_str());
         let any = self.set.contains("");
-        if let Some(name) = self.evaluated.iter().find(|name| any || self.set.contains(*name) || shells(name)) {
+        let mut evaluated = self.evaluated.iter();
+        if let Some(name) = evaluated.find(|name| any || self.set.contains(*name) || is_set_by_the_shell(name)) {
             let text = format!("the value of {name}");
             self.found.unknown("arithmetic-code", &text, Weight::Code);
         }
@@ -192,6 +198,10 @@ impl Walker {
 
 /// Variables whose value the shell takes from the line. Source: bash(1), Shell Variables.
 const SET_BY_THE_SHELL: &[&str] = &["_", "REPLY", "MAPFILE", "OPTARG", "PWD", "OLDPWD", "DIRSTACK", "FUNCNAME"];
+
+fn is_set_by_the_shell(name: &str) -> bool {
+    name.starts_with("BASH") || SET_BY_THE_SHELL.contains(&name)
+}
 
 /// Whether a text is the name of a variable.
 pub(super) fn is_variable(text: &str) -> bool {

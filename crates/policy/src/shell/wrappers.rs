@@ -7,8 +7,8 @@ use super::place::Place;
 use super::side_effects::{FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name, first, program, value_at};
-use crate::programs::{Does, Program};
+use crate::argv::{Word, all_known, base_name, first, program, unknown, value_at};
+use crate::programs::{self, Does, Program};
 use crate::rule::Access;
 
 /// Handles a command that starts another program; `false` if it does not.
@@ -45,11 +45,13 @@ pub(super) fn unwrap(
     if wrapper.is.other_user {
         walker.found.unknown("privilege", base, Weight::Value);
     }
-    let outer = walker.found.commands.get_mut(index).filter(|c| wrapper.is.transparent && c.role == Role::Runs);
-    outer.into_iter().for_each(|outer| outer.role = Role::Carries);
+    match walker.found.commands.get_mut(index) {
+        Some(outer) if wrapper.is.transparent && outer.role == Role::Runs => outer.role = Role::Carries,
+        _ => {}
+    }
     walker.apart(|walker| {
         for folder in says.values(Does::Into) {
-            walker.place = folder.get().map_or_else(Place::unknown, |folder| walker.place.enter(folder));
+            walker.place = if let Some(to) = folder.get() { walker.place.enter(to) } else { Place::unknown() };
         }
         match wrapper.is.adds_arguments {
             true => with_added(walker, rest, &says, input),
@@ -108,13 +110,13 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
         Some(_) => false,
         None => true,
     });
-    let open = open.map(|given| given.name.as_str());
-    let unknown = words.get(1..at).unwrap_or_default().iter().find(|word| word.get().is_none());
-    if let Some(text) = open.or(unknown.map(|word| word.text.as_str())) {
+    let options = words.get(1..at).unwrap_or_default();
+    let unsure = if let Some(given) = open { Some(&given.name) } else { unknown(options).map(|word| &word.text) };
+    if let Some(text) = unsure {
         walker.found.unknown("wrapper-option", text, Weight::Code);
         return None;
     }
-    if operands > 0 && words.get(at).is_some_and(|w| w.is("-c") || w.is("--command")) {
+    if operands > 0 && matches!(value_at(words, at), Some("-c" | "--command")) {
         walker.found.unknown("payload", "a command line", Weight::Code);
         if let Some(text) = value_at(words, at + 1) {
             walker.suppose(text);
@@ -131,9 +133,11 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
     while let Some(word) = words.get(at) {
         at += 1;
         if word.is("-delete") {
-            starts(words).iter().for_each(|start| walker.file(start, Access::Write, true, true));
+            for start in starts(words) {
+                walker.file(&start, Access::Write, true, true);
+            }
         }
-        if !word.get().is_some_and(|text| program.starts_command(text)) {
+        if !matches!(word.get(), Some(text) if program.starts_command(text)) {
             continue;
         }
         let rest = words.get(at..).unwrap_or_default();
@@ -141,12 +145,12 @@ fn find(walker: &mut Walker, program: &Program, words: &[Word]) {
         let mut command = rest.get(..end).unwrap_or_default().to_vec();
         fill(&mut command, "{}");
         // A fully known command is evaluated by its own rules; the files it runs on are not.
-        let program = first(&command);
-        let code = program
-            .map(base_name)
-            .is_none_or(|base| tables::runs_code(base) && command.iter().any(|w| w.get().is_none()));
+        let code = match first(&command) {
+            Some(program) => tables::runs_code(base_name(program)) && unknown(&command).is_some(),
+            None => true,
+        };
         // What only reads whatever it is given is judged as itself.
-        if !program.is_some_and(readonly::takes_any) {
+        if !matches!(first(&command), Some(program) if readonly::takes_any(program)) {
             let weight = if code { Weight::Code } else { Weight::Value };
             walker.found.unknown("executing-option", &word.text, weight);
         }
@@ -164,24 +168,21 @@ fn prints_names(program: &Program, words: &[Word]) -> bool {
     let Some(texts) = all_known(words) else { return false };
     // `grep -l` prints some of the names that it is given.
     let lists = texts.windows(3).any(|three| three == ["-exec", "grep", "-l"]);
-    let prints_other =
-        texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text));
-    !prints_other
+    !texts.iter().any(|text| matches!(*text, "-printf" | "-ls") || !lists && program.starts_command(text))
 }
 
 /// Replaces the files that a word refers to by the known ones.
 fn replace(walker: &mut Walker, before: usize, listing: &PipedFiles, stands: impl Fn(&str) -> bool) {
-    let new: Vec<FileEffect> = walker.found.files.drain(before..).collect();
-    for file in new {
+    for file in walker.found.files.split_off(before) {
         if file.path.is_some() || !stands(&file.text) {
             walker.found.files.push(file);
             continue;
         }
         // That something below a folder is written tells enough for a deny.
         let certain = file.access == Access::Write && !listing.is_narrow();
-        let files = listing.files(file.access).into_iter();
-        let files = files.map(|own| FileEffect { certain: certain && own.path.is_some(), ..own });
-        walker.found.files.extend(files);
+        for own in listing.files(file.access) {
+            walker.found.files.push(FileEffect { certain: certain && own.path.is_some(), ..own });
+        }
     }
 }
 
@@ -202,7 +203,7 @@ fn starts(words: &[Word]) -> Vec<Word> {
 /// Programs that start another program by a grammar that is not known here: what they start is
 /// guessed.
 fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Word], input: &Input) {
-    let is = own.map(|own| own.is).unwrap_or_default();
+    let is = own.unwrap_or(&programs::UNKNOWN).is;
     if is.shell || words.len() < 2 && !is.reads_commands {
         return;
     }
@@ -230,21 +231,19 @@ fn launched(walker: &mut Walker, own: Option<&Program>, base: &str, words: &[Wor
 
 /// The placeholder for the added words in the options of `xargs`: `{}` in `-i`, `%` in `-I %`.
 fn placeholder(says: &RowSays) -> Option<String> {
-    let given = says.options.iter().find(|given| ["-I", "-i", "--replace"].iter().any(|option| given.is(option)))?;
-    let mark = given.value.as_ref().and_then(Word::get).filter(|mark| !mark.is_empty());
-    Some(mark.unwrap_or("{}").to_owned())
+    let given = says.options.iter().find(|given| given.is_any(&["-I", "-i", "--replace"]))?;
+    let mark = if let Some(value) = &given.value { value.get().unwrap_or_default() } else { "" };
+    Some(String::from(if mark.is_empty() { "{}" } else { mark }))
 }
 
 /// Marks the words that contain the placeholder as unknown. The command line of a shell among them
 /// is still examined.
 fn fill(words: &mut [Word], mark: &str) {
     for word in words {
-        let Some(value) = word.get().filter(|v| !mark.is_empty() && v.contains(mark)).map(str::to_owned) else {
-            continue;
-        };
-        *word = Word::unknown(&word.text.clone(), true);
-        if value.contains(char::is_whitespace) {
-            word.guess = vec![value];
+        let Some(value) = word.get() else { continue };
+        if !mark.is_empty() && value.contains(mark) {
+            let guess = if value.contains(char::is_whitespace) { vec![value.to_owned()] } else { Vec::new() };
+            *word = Word { guess, ..Word::unknown(&word.text, true) };
         }
     }
 }

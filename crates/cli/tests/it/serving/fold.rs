@@ -1,9 +1,12 @@
 //! Arms and skills: what is shown, opened, repaired, and what is unchanged.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
-use crate::serving::place::{Place, server};
+use crate::serving::place::{Place, TOOLFOLD, server};
 
 fn folded(place: &Place, client: &str, options: &str, behind: &str, script: &[Value]) -> Driven {
     let gateway = place.gateway(options, &server(behind));
@@ -173,5 +176,39 @@ fn skills_of_a_folder_can_be_activated() {
         assert!(ran.text(2).contains("Boil the water first."), "{}", ran.text(2));
         assert_eq!(ran.step(3)["result"]["isError"], true, "{}", ran.bytes(3));
         assert_eq!(ran.text(4), r#"{"counts":1}"#);
+    }
+}
+
+/// The first line of a command's output.
+pub(super) fn first_line(place: &Place, args: &[&str], input: &[u8]) -> String {
+    let mut command = place.command(TOOLFOLD);
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    said.lines().next().unwrap_or_default().to_owned()
+}
+
+/// The array for one list is the same wherever it comes from: the gateway, the server listed by the
+/// command, its saved list, and a session over either.
+#[test]
+fn one_list_is_one_array_through_every_entry_point() {
+    let place = Place::new();
+    let behind = "--stdio --bare --tools 60";
+    let command = server(behind).join(" ");
+    let saved = first_line(&place, &["tools", "--mcp", &command, "--arm", "full", "--wire", "mcp"], b"");
+    let list = place.put("list.json", &saved);
+    for arm in ["stable", "lean", "kept", "index", "auto"] {
+        let served = folded(&place, SESSIONS, &format!("--arm {arm}"), behind, &[json!({"list": true})]);
+        let served = served.step(1)["result"]["tools"].clone();
+        for source in [["--mcp", &command], ["--tools", &list]] {
+            let options = [source.as_slice(), &["--arm", arm, "--wire", "mcp"]].concat();
+            let printed = first_line(&place, &[&["tools"], options.as_slice()].concat(), b"");
+            let printed: Value = serde_json::from_str(&printed).unwrap();
+            assert!(printed == served, "{arm} {source:?}:\n{printed}\n{served}");
+            let answer = first_line(&place, &[&["session"], options.as_slice()].concat(), b"{\"tools\":true}\n");
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert!(answer["tools"] == served, "{arm} {source:?}: session\n{answer}");
+        }
     }
 }

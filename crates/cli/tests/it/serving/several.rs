@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::serving::fold::first_line;
 use crate::serving::place::{Place, TOOLFOLD, server};
 
 fn both(place: &Place, client: &str, options: &str, script: &[Value]) -> Driven {
@@ -80,5 +81,23 @@ fn resources_are_listed_once_and_read() {
         assert_eq!(ran.step(1)["result"]["resources"].as_array().unwrap().len(), 3, "{}", ran.all());
         assert!(ran.bytes(2).contains("contents"), "{}", ran.bytes(2));
         assert_eq!(ran.step(3)["result"]["resourceTemplates"].as_array().unwrap().len(), 1);
+    }
+}
+
+/// `--mcp-config` presents the array that the gateway in front of the same servers shows.
+#[test]
+fn a_command_lists_several_servers_as_the_gateway_does() {
+    let place = Place::new();
+    let config =
+        place.servers(&[("one", server("--stdio --bare --tools 30")), ("other", server("--stdio --bare --tools 40"))]);
+    for arm in ["full", "stable", "index"] {
+        let command: Vec<String> =
+            format!("{TOOLFOLD} gateway --servers {config} --arm {arm}").split(' ').map(str::to_owned).collect();
+        let list = json!({"list": true});
+        let served = drive(&place, &format!("--protocol {SESSIONS}"), &At::Command(&command), &[list]);
+        let served = served.step(1)["result"]["tools"].clone();
+        let printed = first_line(&place, &["tools", "--mcp-config", &config, "--arm", arm, "--wire", "mcp"], b"");
+        let printed: Value = serde_json::from_str(&printed).unwrap();
+        assert!(printed == served, "{arm}:\n{printed}\n{served}");
     }
 }

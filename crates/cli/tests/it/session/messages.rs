@@ -99,3 +99,23 @@ fn a_snapshot_brings_its_results_into_a_log() {
     assert_eq!(again["outcomes"][1]["reason"], "finished", "the log continues from the snapshot: {again}");
     assert_eq!(session.end().0, 0);
 }
+
+/// The library and the Python package are tested with the same file.
+#[test]
+fn a_message_is_answered_with_the_message_for_the_history() {
+    let place = Place::new("histories");
+    let tool = json!({"name": "put", "description": "Put it.", "inputSchema": {"type": "object", "properties": {
+        "path": {"type": "string"}}}});
+    let tools = place.put("tools.json", json!([tool]).to_string());
+    for line in crate::project("tests/fixtures/conversation/histories.jsonl").lines() {
+        // As text, because a value does not hold every digit.
+        let case: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
+            serde_json::from_str(line).unwrap();
+        let wire: String = serde_json::from_str(case["wire"].get()).unwrap();
+        let mut session = Session::start(&["--arm", "full", "--wire", &wire, "--tools", &tools]);
+        let answer = session.say_text(&format!("{{\"message\":{}}}", case["message"]));
+        let begin = format!("{{\"message\":{},\"outcomes\":[", case["history"]);
+        assert!(answer.starts_with(&begin), "{line}\n{answer}");
+        assert_eq!(session.end().0, 0);
+    }
+}

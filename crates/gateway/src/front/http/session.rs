@@ -31,7 +31,7 @@ const KEPT_BYTES: usize = 1024 * 1024;
 const KEPT_STREAMS: usize = 32;
 
 /// The stored conversation on which a session is based.
-pub(super) struct Goes {
+pub(super) struct StoredSession {
     pub(super) record: Record,
     /// The version of the stored state; 0 without one.
     pub(super) version: u64,
@@ -157,20 +157,25 @@ impl Sink for Streams {
 }
 
 impl Session {
-    pub(super) fn start_session(settings: Settings, id: String, selection: Selection, goes: Option<Goes>) -> Self {
+    pub(super) fn start_session(
+        settings: Settings,
+        id: String,
+        selection: Selection,
+        stored: Option<StoredSession>,
+    ) -> Self {
         let streams = Arc::new(Streams::default());
         {
             let mut state = streams.state();
             state.used = Some(Instant::now());
-            state.begun = goes.is_some();
+            state.begun = stored.is_some();
         }
         let key = StateKey { tenant: settings.tenant.clone(), name: id.clone() };
-        let version = Arc::new(AtomicU64::new(goes.as_ref().map_or(0, |goes| goes.version)));
+        let version = Arc::new(AtomicU64::new(stored.as_ref().map_or(0, |stored| stored.version)));
         let client = Client::new(0, streams.clone());
         let begin = Begin {
             kept: Some((key.clone(), version.clone())),
-            client: goes.is_some().then_some(client),
-            record: goes.map(|goes| goes.record),
+            client: stored.is_some().then_some(client),
+            record: stored.map(|stored| stored.record),
         };
         let (hub, task) = Hub::begin(settings, id, begin);
         Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection }

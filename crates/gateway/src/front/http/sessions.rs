@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::value::RawValue;
 
-use super::session::{Goes, Session};
+use super::session::{Session, StoredSession};
 use super::{SESSION, accepted, plain_text, refused};
 use crate::rpc::{Message, code, error_member};
 use crate::seal::{Opened, Sealed};
@@ -211,8 +211,8 @@ impl Sessions {
             return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, &why)));
         }
         tracing::info!(conversation, "resumed a session");
-        let goes = Goes { record, version };
-        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(goes)));
+        let stored = StoredSession { record, version };
+        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(stored)));
         open.insert(name.to_owned(), session.clone());
         Ok(session)
     }

@@ -177,10 +177,8 @@ impl Reader<'_> {
         loop {
             self.lexer.until(|c| !c.is_whitespace());
             let rest = self.lexer.rest();
-            if rest.starts_with("]]")
-                && rest.get(2..).is_some_and(|rest| {
-                    rest.is_empty() || rest.starts_with([' ', '\t', '\n', ';', '|', '&', '<', '>', ')', '}'])
-                })
+            if let Some(behind) = rest.strip_prefix("]]")
+                && (behind.is_empty() || behind.starts_with([' ', '\t', '\n', ';', '|', '&', '<', '>', ')', '}']))
             {
                 self.lexer.takes("]]");
                 return Ok(Node::Test(parts, self.redirects()?));

@@ -41,7 +41,7 @@ impl Lexer<'_> {
     fn mark(&mut self, indented: bool) -> Result<Mark, Refused> {
         let quote = ["'", "\""].into_iter().find(|quote| self.takes(quote));
         let name = self.until(|c| !(c.is_ascii_alphanumeric() || c == '_')).to_owned();
-        if quote.is_some_and(|quote| !self.takes(quote)) {
+        if matches!(quote, Some(quote) if !self.takes(quote)) {
             return Err("a here-document whose delimiter is not a quoted name");
         }
         if !is_name(&name) {
@@ -86,11 +86,11 @@ impl Lexer<'_> {
             if !mark.quoted && line.contains(['$', '`', '\\']) {
                 self.refuse("a here-document with `$`, a backquote or a backslash, whose delimiter is not quoted");
                 // A backslash joins the next line, which then cannot be the delimiter.
-                continues = line.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1;
+                continues = (line.len() - line.trim_end_matches('\\').len()) % 2 == 1;
             } else {
                 continues = false;
             }
-            if line.chars().any(|c| c.is_control() && c != '\t') {
+            if line.contains(|c: char| c.is_control() && c != '\t') {
                 self.refuse("a control character");
             }
         }

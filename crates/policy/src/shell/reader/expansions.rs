@@ -127,7 +127,7 @@ impl<'t> Lexer<'t> {
                 ')' => {
                     let closes = inside.get(at + 1..)?.starts_with(')');
                     self.at += if closes { open + at + 2 } else { 0 };
-                    return closes.then(|| inside.get(..at).unwrap_or_default());
+                    return if closes { inside.get(..at) } else { None };
                 }
                 _ => {}
             }
@@ -139,11 +139,11 @@ impl<'t> Lexer<'t> {
     fn parameter(&mut self, quoted: bool) -> Result<Kind, Refused> {
         let start = self.at;
         let mut own = Parameter::default();
-        let closes = |rest: &str| rest.get(1..).is_some_and(|rest| rest.starts_with('}'));
-        if self.rest().starts_with('#') && !closes(self.rest()) && !self.rest().starts_with("##}") {
+        let closes = matches!(self.rest().get(1..), Some(rest) if rest.starts_with('}'));
+        if self.rest().starts_with('#') && !closes && !self.rest().starts_with("##}") {
             self.at += 1;
             own.operator = Operator::Length;
-        } else if self.rest().starts_with('!') && !closes(self.rest()) {
+        } else if self.rest().starts_with('!') && !closes {
             self.at += 1;
             own.indirect = true;
         }

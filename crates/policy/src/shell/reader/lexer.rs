@@ -44,6 +44,7 @@ pub(super) enum Token {
     End,
 }
 
+#[derive(Default)]
 pub(super) struct Lexer<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
@@ -62,17 +63,7 @@ pub(super) struct Lexer<'t> {
 
 impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t str, dialect: Dialect) -> Self {
-        Self {
-            text,
-            at: 0,
-            marks: Vec::new(),
-            data: 0,
-            dialect,
-            documents: Vec::new(),
-            expands: false,
-            depth: 0,
-            refused: None,
-        }
+        Self { text, dialect, ..Self::default() }
     }
 
     /// Notes a part outside the strict grammar: what is read from here on allows nothing.
@@ -82,18 +73,17 @@ impl<'t> Lexer<'t> {
 
     /// Why the shell may replace a part of what was read by an earlier command.
     pub(super) fn history(&self) -> Option<Refused> {
-        let is_document = |at| self.documents.iter().any(|own| own.contains(&at));
-        dialects::history(self.text, self.expands, is_document, self.dialect)
+        let documents = &self.documents;
+        dialects::history(self.text, self.expands, |at| documents.iter().any(|own| own.contains(&at)), self.dialect)
     }
 
     /// Notes which `!` of a text, which ends here, the shell replaces.
     pub(super) fn note_history(&mut self, text: &str, in_double: bool) {
         let start = self.at - text.len();
-        let expanded = |at: usize| {
+        for (at, _) in text.match_indices('!') {
             let rest = self.text.get(start + at + 1..).unwrap_or_default();
-            dialects::expands(rest, in_double, self.dialect)
-        };
-        self.expands |= text.match_indices('!').any(|(at, _)| expanded(at));
+            self.expands |= dialects::expands(rest, in_double, self.dialect);
+        }
     }
 
     pub(super) fn rest(&self) -> &'t str {
@@ -188,7 +178,7 @@ impl<'t> Lexer<'t> {
 
     /// A redirection, behind the number of its descriptor.
     fn redirect(&mut self, number: &str) -> Result<Token, Refused> {
-        let is_input = number.is_empty() || number.bytes().all(|b| b == b'0');
+        let is_input = number.trim_start_matches('0').is_empty();
         if self.takes("<<<") {
             return self.target(is_input, false, Target::Text);
         }
@@ -206,17 +196,13 @@ impl<'t> Lexer<'t> {
             let copied = self.until(|c| !c.is_ascii_digit());
             let one = copied.len() == 1 || (copied.is_empty() && self.takes("-"));
             if one && self.ended(" \t\n;|&)") {
-                return Ok(Token::Redirect {
-                    redirect: Redirect { input: false, target: Target::Descriptor },
-                    both: false,
-                });
+                let redirect = Redirect { input: false, target: Target::Descriptor };
+                return Ok(Token::Redirect { redirect, both: false });
             }
             self.refuse("`>&` before anything but a digit");
             self.at = start;
-            return match copies_input {
-                true => self.target(is_input, false, Target::CopyInput),
-                false => self.target(false, false, Target::CopyOutput),
-            };
+            let of = if copies_input { Target::CopyInput } else { Target::CopyOutput };
+            return self.target(copies_input && is_input, false, of);
         }
         if self.takes("<") {
             return self.target(is_input, false, Target::Read);

@@ -152,12 +152,12 @@ impl Text {
 
     /// Whether the value of an assignment begins at its end.
     pub(super) fn ends_before_a_value(&self) -> bool {
-        self.assigns.is_some_and(|split| split.value == self.value.len())
+        matches!(&self.assigns, Some(split) if split.value == self.value.len())
     }
 
     /// The value of the word, where that is certain.
     pub(crate) fn known(&self) -> Option<&str> {
-        (!self.open && !self.expands).then_some(self.value.as_str())
+        if self.open || self.expands { None } else { Some(&self.value) }
     }
 
     /// The word as rows hold it.

@@ -161,7 +161,7 @@ impl<'t> Lexer<'t> {
     }
 
     pub(super) fn quoted(&mut self, word: &mut Text, text: &str) -> Result<(), Refused> {
-        if text.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        if text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.refuse("a control character");
         }
         if text.contains('\n') && !self.marks.is_empty() {
@@ -191,7 +191,7 @@ impl<'t> Lexer<'t> {
             } else if self.peek() == Some('$') {
                 // A dollar before none of what begins an expansion is itself.
                 let next = self.rest().chars().nth(1);
-                if next.is_some_and(|c| matches!(c, '"' | ' ' | '|' | ',' | '.' | ';' | '/' | ')')) {
+                if matches!(next, Some('"' | ' ' | '|' | ',' | '.' | ';' | '/' | ')')) {
                     self.at += 1;
                     word.push("$", true);
                 } else {
@@ -282,8 +282,6 @@ impl<'t> Lexer<'t> {
 /// Whether the text before `=` names a variable, or a part of one: `NAME`, `NAME+`, `NAME[index]`.
 fn names_a_variable(source: &str) -> bool {
     let name = source.strip_suffix('+').unwrap_or(source);
-    match name.split_once('[') {
-        Some((name, index)) => is_name(name) && index.ends_with(']'),
-        None => is_name(name),
-    }
+    let Some((name, index)) = name.split_once('[') else { return is_name(name) };
+    is_name(name) && index.ends_with(']')
 }

@@ -1,7 +1,7 @@
 //! What follows from an option that a command has, by what its row says that it does.
 
 use super::Reader;
-use crate::argv::{Word, text_at, value_at};
+use crate::argv::{Word, name_and_value, text_at, value_at};
 use crate::programs::Does;
 use crate::rule::Access;
 use crate::shell::redirect::is_sink;
@@ -23,6 +23,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn apply(&mut self, does: Does, value: Option<&Word>, at: usize) {
+        let text = value.and_then(Word::get);
         match does {
             Does::Flag | Does::Value | Does::Optional => {}
             Does::Read => {
@@ -39,7 +40,9 @@ impl Reader<'_, '_> {
                 self.unlisted("acting-option", at);
             }
             Does::Write | Does::Make => {
-                for file in value.into_iter().filter(|file| !file.is("-") && !file.get().is_some_and(is_sink)) {
+                if let Some(file) = value
+                    && !matches!(text, Some(path) if path == "-" || is_sink(path))
+                {
                     self.walker.file(file, Access::Write, true, false);
                     if does == Does::Make {
                         self.walker.file(file, Access::Write, false, true);
@@ -51,9 +54,9 @@ impl Reader<'_, '_> {
             }
             Does::Run => {
                 // What is known is searched for what is denied.
-                let known = value.and_then(Word::get).is_some_and(|line| self.walker.suppose(line));
+                let known = matches!(text, Some(line) if self.walker.suppose(line));
                 // An interpreter and an editor have languages of their own.
-                let plus = value_at(self.words, at).is_some_and(|text| text.starts_with('+'));
+                let plus = matches!(value_at(self.words, at), Some(option) if option.starts_with('+'));
                 let known = known && !plus && !self.own.is.interpreter;
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
@@ -65,15 +68,14 @@ impl Reader<'_, '_> {
             Does::Load => {
                 // A module of an interpreter is code for it: who allows the interpreter allows
                 // that.
-                let text = value_at(self.words, at).unwrap_or_default();
-                let module = self.own.is.interpreter && self.program.stops(text);
-                let setting = value.and_then(Word::get);
-                let name = setting.and_then(|setting| setting.split('=').next()).map(str::to_ascii_lowercase);
-                let plain = name.is_some_and(|name| self.own.plain_settings.fit(&name));
+                let option = value_at(self.words, at).unwrap_or_default();
+                let module = self.own.is.interpreter && self.program.stops(option);
                 if let Some(file) = value {
                     self.walker.file(file, Access::Read, false, false);
                 }
-                if let Some(setting) = setting {
+                let mut plain = false;
+                if let Some(setting) = text {
+                    plain = self.own.plain_settings.fit(&name_and_value(setting).0.to_ascii_lowercase());
                     self.suppose_setting(setting);
                 }
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
@@ -87,8 +89,7 @@ impl Reader<'_, '_> {
                 self.unlisted("option-for-another-place", at);
             }
             Does::Host => {
-                let host = value.and_then(Word::get).map(str::to_owned);
-                self.walker.found.hosts.extend(host);
+                self.walker.found.hosts.extend(text.map(str::to_owned));
                 self.unlisted("option-for-another-host", at);
             }
             Does::Start => self.doubt("executing-option", at, Weight::Code, None),
@@ -98,7 +99,7 @@ impl Reader<'_, '_> {
 
     /// A setting may be a command line, or name one.
     fn suppose_setting(&mut self, line: &str) {
-        match line.strip_prefix("alias.").and_then(|alias| alias.split_once('=')) {
+        match line.strip_prefix("alias.").unwrap_or_default().split_once('=') {
             Some((_, own)) if !own.starts_with('!') => self.walker.suppose(&format!("{} {own}", self.base)),
             _ => self.walker.suppose(line),
         };

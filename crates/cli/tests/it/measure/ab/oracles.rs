@@ -7,7 +7,7 @@ use toolfold_testing::Cases;
 
 use super::{Scratch, cell, corpus, given, json_of, ran, tasks, toolfold};
 
-const ARMS: [&str; 8] = ["full", "seed", "stable", "signature", "outline", "lean", "kept", "index"];
+const ARMS: [&str; 9] = ["full", "seed", "stable", "signature", "outline", "lean", "kept", "index", "search"];
 
 #[test]
 fn oracles_lose_no_call_in_any_arm() {

@@ -1,0 +1,174 @@
+//! The properties that a schema declares, and arguments that it does not.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::name::nearest;
+use crate::schema;
+
+/// The maximum depth at which the properties of a schema are searched in `allOf`, `anyOf`, `$ref`
+/// and the like.
+const MAX_NESTED: usize = 4;
+
+/// The maximum number of examined branches of one keyword.
+const MAX_BESIDE: usize = 64;
+
+/// The maximum number of unknown arguments of a call that are reported.
+const MAX_UNKNOWN: usize = 20;
+
+/// An argument whose name the tool's schema does not declare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unknown<'v> {
+    pub(crate) name: &'v str,
+    /// The declared name that was probably intended, if only one is close.
+    pub(crate) near: Option<String>,
+}
+
+/// The arguments that a tool's schema does not declare, if it declares properties and no rule for
+/// other names (`patternProperties`, a schema as `additionalProperties`). A schema that forbids
+/// other names is included.
+pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<Unknown<'v>> {
+    let Some(given) = arguments.as_object() else { return Vec::new() };
+    let mut declared = BTreeSet::new();
+    property_names(root, root, &mut declared);
+    if declared.is_empty() || takes_others(root, root, MAX_NESTED) {
+        return Vec::new();
+    }
+    let mut unknown: Vec<Unknown<'v>> = Vec::new();
+    for (name, value) in given.iter().filter(|(name, _)| !declared.contains(name.as_str())).take(MAX_UNKNOWN) {
+        let free = declared.iter().copied().filter(|name| !given.contains_key(*name));
+        let near = intended(root, name, value, &free.collect::<Vec<_>>());
+        // Two arguments cannot both be the same parameter.
+        let taken = unknown.iter().any(|other| other.near.as_deref() == near);
+        unknown.push(Unknown { name, near: near.filter(|_| !taken).map(str::to_owned) });
+    }
+    unknown
+}
+
+/// The only declared name that is close to an unknown one, or the only one whose list of values
+/// contains the argument.
+fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) -> Option<&'s str> {
+    let plain = |name: &str| name.to_lowercase().replace(['_', '-'], "");
+    let mut same = free.iter().filter(|own| plain(own) == plain(name));
+    if let (Some(one), None) = (same.next(), same.next()) {
+        return Some(one);
+    }
+    if let [one] = nearest(name, free.iter().copied(), 2)[..] {
+        return Some(one);
+    }
+    let lists = |own: &str| {
+        let values = property(root, root, own).and_then(|schema| schema.get("enum")?.as_array());
+        values.is_some_and(|values| values.contains(value))
+    };
+    let mut listing = free.iter().filter(|own| lists(own));
+    let one = listing.next().filter(|_| listing.next().is_none());
+    one.copied().filter(|_| value.is_string())
+}
+
+/// Whether a schema describes properties by anything but their names.
+fn takes_others(root: &Value, node: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return true };
+    let closed = |key: &str| node.get(key).is_none_or(|others| *others == Value::Bool(false));
+    let describes = node.get("patternProperties").is_some()
+        || !closed("additionalProperties")
+        || !closed("unevaluatedProperties")
+        || schema::is_dynamic(node);
+    describes || beside(root, node).into_iter().any(|part| takes_others(root, part, depth))
+}
+
+/// The schema of a property of an object schema.
+pub(super) fn property<'s>(root: &'s Value, node: &'s Value, name: &str) -> Option<&'s Value> {
+    property_within(root, node, name, MAX_NESTED)
+}
+
+fn property_within<'s>(root: &'s Value, node: &'s Value, name: &str, depth: usize) -> Option<&'s Value> {
+    let depth = depth.checked_sub(1)?;
+    let own = node.get("properties").and_then(|properties| properties.get(name));
+    own.or_else(|| beside(root, node).into_iter().find_map(|part| property_within(root, part, name, depth)))
+}
+
+/// Adds the property names of an object schema.
+pub(super) fn property_names<'s>(root: &'s Value, node: &'s Value, into: &mut BTreeSet<&'s str>) {
+    names_within(root, node, MAX_NESTED, into);
+}
+
+fn names_within<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let own = node.get("properties").and_then(Value::as_object);
+    let allowed = own.into_iter().flat_map(Map::iter).filter(|(_, schema)| **schema != Value::Bool(false));
+    into.extend(allowed.map(|(name, _)| name.as_str()));
+    for part in beside(root, node) {
+        names_within(root, part, depth, into);
+    }
+}
+
+/// The schemas that apply to the same value as `node` and constrain it; not `if` and `not`, which
+/// only test it.
+fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
+    let mut parts = Vec::new();
+    if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
+        parts.push(target);
+    }
+    for (keyword, value) in node.as_object().into_iter().flatten() {
+        if schema::role(keyword) == schema::Role::InPlace && !matches!(keyword.as_str(), "if" | "not") {
+            let mut room = MAX_BESIDE;
+            schema::held(keyword, value, |part| {
+                if room > 0 {
+                    room -= 1;
+                    parts.push(part);
+                }
+            });
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(schema: &Value, arguments: &Value) -> Vec<(String, Option<String>)> {
+        let found = unknown_arguments(schema, arguments).into_iter();
+        found.map(|unknown| (unknown.name.to_owned(), unknown.near)).collect()
+    }
+
+    #[test]
+    fn an_unknown_argument_has_at_most_one_near_name() {
+        let schema = json!({"properties": {"lifecycle_stage": {"enum": ["lead", "prospect"]}, "company_id": {},
+            "sort_by": {"enum": ["name"]}}});
+        let near = |name: &str| Some(name.to_owned());
+        for (name, value, expected) in [
+            ("status", json!("prospect"), near("lifecycle_stage")),
+            ("company", json!("co_7"), near("company_id")),
+            ("companyId", json!("co_7"), near("company_id")),
+            ("sort_order", json!("desc"), None),
+            ("tier", json!(3), None),
+        ] {
+            assert_eq!(read(&schema, &json!({name: value})), [(name.to_owned(), expected)]);
+        }
+        let both = json!({"company": 1, "companyId": 2});
+        assert_eq!(read(&schema, &both)[1].1, None, "one parameter is not two arguments");
+    }
+
+    #[test]
+    fn a_schema_with_rules_for_other_names_knows_every_argument() {
+        let call = json!({"b": 1});
+        for open in [
+            json!({"properties": {"a": {}}, "additionalProperties": {}}),
+            json!({"properties": {"a": {}}, "additionalProperties": true}),
+            json!({"properties": {"a": {}}, "patternProperties": {"^b": {}}}),
+            json!({"properties": {"a": {}}, "allOf": [{"additionalProperties": {"type": "string"}}]}),
+            json!({"type": "object"}),
+            json!({}),
+        ] {
+            assert_eq!(read(&open, &call), [], "{open}");
+        }
+        let referred = json!({"$ref": "#/$defs/in", "$defs": {"in": {"properties": {"a": {}, "b": {}}}}});
+        assert_eq!(read(&referred, &call), []);
+        let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
+        assert_eq!(read(&closed, &call).len(), 1);
+    }
+}

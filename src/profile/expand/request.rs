@@ -1,0 +1,96 @@
+//! The arguments of an `expand_tools` call.
+
+use serde_json::{Map, Value};
+
+/// The maximum number of names in a call; more are rejected, so that a runaway call costs nothing.
+const MAX_NAMES: usize = 200;
+
+/// The arguments of an `expand_tools` call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpandRequest {
+    /// Categories to open.
+    pub categories: Vec<String>,
+    /// Single tools to open.
+    pub tools: Vec<String>,
+    /// Words to search the tools for; the best results are opened.
+    pub query: Option<String>,
+}
+
+/// Why the arguments of `expand_tools` are invalid. Shown to the model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpandError {
+    /// The arguments are not an object.
+    #[error("the arguments must be an object with `query`, `categories` or `tools`")]
+    NotAnObject,
+    /// A list has an element that is not a string.
+    #[error("`{0}` must be a list of names")]
+    NotNames(&'static str),
+    /// The query is not a string.
+    #[error("`query` must be a string")]
+    NotAQuery,
+    /// Nothing was requested.
+    #[error("give at least one of `query`, `categories` and `tools`")]
+    Nothing,
+    /// Too many names in one call.
+    #[error("at most {MAX_NAMES} names at once")]
+    TooMany,
+}
+
+impl ExpandRequest {
+    /// Sets [`Self::categories`].
+    #[must_use]
+    pub fn with_categories(mut self, categories: Vec<String>) -> Self {
+        self.categories = categories;
+        self
+    }
+
+    /// Sets [`Self::tools`].
+    #[must_use]
+    pub fn with_tools(mut self, tools: Vec<String>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets [`Self::query`].
+    #[must_use]
+    pub fn with_query(mut self, query: String) -> Self {
+        self.query = Some(query);
+        self
+    }
+
+    /// Reads the arguments of a call. A single string counts as a list of one, and the original
+    /// design's `category` as `categories`. Unknown keys are ignored.
+    ///
+    /// # Errors
+    /// Returns an [`ExpandError`] with a message for the model.
+    pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
+        let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
+        let mut categories = names_under(map, "categories")?;
+        categories.extend(names_under(map, "category")?);
+        let query = match map.get("query") {
+            None | Some(Value::Null) => None,
+            Some(query) => Some(query.as_str().ok_or(ExpandError::NotAQuery)?.trim().to_owned()),
+        };
+        let query = query.filter(|query| !query.is_empty());
+        let request = Self { categories, tools: names_under(map, "tools")?, query };
+        match request.categories.len() + request.tools.len() {
+            0 if request.query.is_none() => Err(ExpandError::Nothing),
+            n if n > MAX_NAMES => Err(ExpandError::TooMany),
+            _ => Ok(request),
+        }
+    }
+}
+
+/// The names in an argument: one, or a list.
+fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, ExpandError> {
+    match map.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(one)) => Ok(vec![one.clone()]),
+        Some(Value::Array(many)) => {
+            many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
+        }
+        Some(_) => Err(ExpandError::NotNames(key)),
+    }
+}

@@ -32,7 +32,6 @@ pub(crate) use import::Fields;
 pub use import::MAX_BYTES;
 pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
-pub(crate) use tool::Key;
 pub use tool::{Origin, Tool, ToolError};
 pub use toolfold_diagnostic::Annotations;
 

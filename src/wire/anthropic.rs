@@ -61,8 +61,13 @@ impl Api for Anthropic {
             (_, Some(content)) => content.elements()?,
             _ => vec![at.clone().object()?],
         };
-        let calls = blocks.iter().filter(|block| block.is("type", "tool_use"));
-        calls.map(|block| WireCall::read((block, Some("id")), (block, "input"))).collect()
+        let mut found = Vec::new();
+        for block in blocks {
+            if block.is("type", "tool_use") {
+                found.push(WireCall::read((&block, Some("id")), (&block, "input"))?);
+            }
+        }
+        Ok(found)
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -71,7 +76,10 @@ impl Api for Anthropic {
             return called(message, found);
         }
         let Some(content) = message.get("content").filter(|content| content.value.is_array()) else { return Ok(()) };
-        for block in content.elements()?.iter().filter(|block| block.is("type", "tool_result")) {
+        for block in content.elements()? {
+            if !block.is("type", "tool_result") {
+                continue;
+            }
             let id = Some(block.need("tool_use_id", "a string")?.text()?.to_owned());
             let ok = block.get("is_error").is_none_or(|failed| failed.value != &Value::Bool(true));
             found.push(answer_step(id, ok, block.get("content")));
@@ -192,10 +200,15 @@ fn keep_one_loaded(input: &RenderInput<'_>, tools: &mut [OutTool<'_>], notes: &m
 }
 
 fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
-    for (before, tool) in tools.iter_mut().filter(|tool| tool.strict).enumerate().skip(MAX_STRICT) {
+    let mut count = 0;
+    for tool in tools {
+        count += usize::from(tool.strict);
+        if !tool.strict || count <= MAX_STRICT {
+            continue;
+        }
         tool.strict = false;
         tool.dropped.push("strict");
-        let message = format!("tool `{}` is not sent as strict: it would be number {}", tool.name, before + 1);
+        let message = format!("tool `{}` is not sent as strict: it would be number {count}", tool.name);
         notes.push(
             Diagnostic::warning("too-many-strict", Place::default(), message)
                 .help("Anthropic takes at most 20 strict tools: the first 20 stay"),
@@ -205,9 +218,15 @@ fn limit_strict(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
 
 /// The last breakpoints stay: each covers everything before it.
 fn limit_breakpoints(tools: &mut [OutTool<'_>], notes: &mut Vec<Diagnostic>) {
-    let has = |tool: &OutTool<'_>| tool.breakpoint.is_some() || tool.sends_key(Format::Anthropic, BREAKPOINT);
-    let excess = tools.iter().filter(|tool| has(tool)).count().saturating_sub(MAX_BREAKPOINTS);
-    for tool in tools.iter_mut().filter(|tool| has(tool)).take(excess) {
+    let mut left = MAX_BREAKPOINTS;
+    for tool in tools.iter_mut().rev() {
+        if tool.breakpoint.is_none() && !tool.sends_key(Format::Anthropic, BREAKPOINT) {
+            continue;
+        }
+        if left > 0 {
+            left -= 1;
+            continue;
+        }
         tool.breakpoint = None;
         tool.dropped.push(BREAKPOINT);
         let message = format!(

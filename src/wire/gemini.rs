@@ -136,8 +136,13 @@ impl Api for Gemini {
         } else {
             vec![at.clone().object()?]
         };
-        let calls = parts.iter().filter_map(|part| part.get("functionCall").or_else(|| part.get("function_call")));
-        calls.map(|call| WireCall::read((&call, Some("id")), (&call, "args"))).collect()
+        let mut found = Vec::new();
+        for part in parts {
+            if let Some(call) = part.get("functionCall").or_else(|| part.get("function_call")) {
+                found.push(WireCall::read((&call, Some("id")), (&call, "args"))?);
+            }
+        }
+        Ok(found)
     }
 
     fn steps(&self, message: &At<'_>, found: &mut Vec<Step>) -> Result<(), WireError> {
@@ -209,9 +214,12 @@ impl Api for Gemini {
     /// Reports the tools that are folded to an open schema, which the subset closes.
     fn decide<'s>(&self, input: &RenderInput<'s>, tools: &mut Vec<OutTool<'s>>, notes: &mut Vec<Diagnostic>) {
         if input.options.gemini_parameters == GeminiParameters::OpenApiSubset {
-            let closed =
-                |tool: &&OutTool<'_>| tool.index().is_some() && hides(tool) && !tool.tool().takes_no_parameters();
-            let closed: Vec<&str> = tools.iter().filter(closed).map(|tool| tool.name).collect();
+            let mut closed: Vec<&str> = Vec::new();
+            for tool in tools {
+                if tool.index().is_some() && hides(tool) && !tool.tool().takes_no_parameters() {
+                    closed.push(tool.name);
+                }
+            }
             notes.extend(closed_tools(&closed));
         }
     }
@@ -244,8 +252,11 @@ fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic
     }
     if tool.index().is_some() {
         // Openness added by folding is not a loss of the tool.
-        let own = subset.changes.iter().filter(|change| !(hides(tool) && change.keyword == "additionalProperties"));
-        notes.extend(own.map(|change| change.diagnostic(tool.name)));
+        for change in &subset.changes {
+            if !hides(tool) || change.keyword != "additionalProperties" {
+                notes.push(change.diagnostic(tool.name));
+            }
+        }
     }
 }
 

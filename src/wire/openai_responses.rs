@@ -167,11 +167,13 @@ fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>
     let native = input.presentation.arm().delivery() == Delivery::Native && !input.presentation.deferred().is_empty();
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
-    let by_category = |tool: &&OutTool<'_>| searched && tool.deferred && !tool.in_namespace;
-    let in_place: Vec<&OutTool<'_>> = tools.iter().filter(|tool| !by_category(tool)).collect();
+    let (mut in_place, mut moved): (Vec<&OutTool<'_>>, Vec<&OutTool<'_>>) = (Vec::new(), Vec::new());
+    for tool in tools {
+        let by_category = searched && tool.deferred && !tool.in_namespace;
+        if by_category { moved.push(tool) } else { in_place.push(tool) }
+    }
     assemble::write_entries(out, input, Format::OpenAiResponses, &in_place, &mut |out, tool| write_tool(out, tool));
     if searched {
-        let moved: Vec<&OutTool<'_>> = tools.iter().filter(by_category).collect();
         write_namespaces(out, input, &moved);
     }
 }
@@ -190,8 +192,10 @@ fn write_namespaces(out: &mut Rendered, input: &RenderInput<'_>, tools: &[&OutTo
     let mut lines = String::from("Load tools before calling them, by query or by category. Categories:");
     for entry in known {
         let name = input.namespaces.sent(entry.category.as_str());
-        let members: Vec<&OutTool<'_>> =
-            entry.tools.iter().filter_map(|at| places.get(*at).copied().flatten()).collect();
+        let mut members: Vec<&OutTool<'_>> = Vec::new();
+        for at in &entry.tools {
+            members.extend(places.get(*at).copied().flatten());
+        }
         if !members.is_empty() {
             out.entries += 1;
             out.namespaces.push((name.to_owned(), members.len()));

@@ -79,8 +79,15 @@ impl<'s> OutTool<'s> {
 
     /// The value of a key without a field, if the tool came with it in that format.
     pub(super) fn own_key(&self, format: Format, name: &str) -> Option<&'s str> {
-        let keys = self.tool().keys().iter().filter(|key| !key.outer && self.tool().format() == Some(format));
-        keys.filter(|key| &*key.name == name).map(crate::catalog::Key::text).next()
+        if self.tool().format() != Some(format) {
+            return None;
+        }
+        for key in self.tool().keys() {
+            if !key.outer && &*key.name == name {
+                return Some(key.text());
+            }
+        }
+        None
     }
 
     /// Drops the original keys that contradict the decisions.
@@ -116,7 +123,10 @@ impl<'s> OutTool<'s> {
         if self.tool().format() != Some(format) {
             return;
         }
-        for key in self.tool().keys().iter().filter(|key| key.outer == outer && !self.dropped.contains(&&*key.name)) {
+        for key in self.tool().keys() {
+            if key.outer != outer || self.dropped.contains(&&*key.name) {
+                continue;
+            }
             out.push(',');
             write_string(out, &key.name);
             out.push(':');
@@ -203,10 +213,11 @@ fn joined_with_and(parts: &[String]) -> String {
 pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<'s>> {
     let native = input.presentation.arm().delivery() == Delivery::Native;
     let in_namespace = in_namespaces(wire, input.catalog);
-    let array = input.presentation.array(input.catalog, input.plan);
-    let own = array.filter(|folded| folded.index().is_some()).map(|folded| {
+    let mut tools = Vec::new();
+    for folded in input.presentation.array(input.catalog, input.plan) {
+        let Some(index) = folded.index() else { continue };
         let tool = folded.tool();
-        let inside = folded.index().is_some_and(|at| in_namespace.get(at) == Some(&true));
+        let inside = in_namespace.get(index) == Some(&true);
         let name = match tool.namespaced().filter(|_| inside) {
             Some((_, name)) => name,
             None => input.names.sent(tool.name().as_str()),
@@ -216,15 +227,15 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
         out.in_namespace = inside;
         // A tool that came deferred stays deferred.
         out.deferred = deferred || out.own_key(wire.format(), DEFERRED) == Some("true");
-        out
-    });
-    let meta = input.meta.iter().map(|entry| {
+        tools.push(out);
+    }
+    for entry in input.meta {
         let whole = Folded::new(&entry.tool, Detail::Full, None);
         let mut tool = OutTool::new(whole, entry.tool.name().as_str());
         tool.role = Some(entry.role);
-        tool
-    });
-    own.chain(meta).collect()
+        tools.push(tool);
+    }
+    tools
 }
 
 /// Which tools are in a namespace, by index; empty if none is.

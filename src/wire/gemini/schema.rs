@@ -13,12 +13,15 @@
 
 mod choice;
 mod read_back;
+mod weight;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use self::choice::{alternatives_key, possible};
 use self::read_back::{Kinds, ReadBack, Step};
+use self::weight::{weight, weight_of_all};
 use crate::schema::{
     flattened, follow, is_annotation, list_member, merge, object_member, pointed, pointer_token, role, single_type,
     text_member,
@@ -33,12 +36,9 @@ const MAX_NODES: usize = 2_000;
 /// The maximum depth of a schema after inlining references.
 const MAX_NESTED: usize = 48;
 
-/// The maximum number of values that are copied for one tool; a string counts as one per [`TEXT`]
+/// The maximum number of values that are copied for one tool; a string counts as one per 64
 /// bytes. Prevents a large definition with many references from being written often.
 const MAX_WORK: usize = 1_000_000;
-
-/// The number of bytes of text that count as one value.
-const TEXT: usize = 64;
 
 /// Keywords that are copied unchanged.
 const KEPT: [&str; 11] = [
@@ -148,7 +148,7 @@ impl<'s> Writer<'s> {
     fn top(&mut self) -> (Map<String, Value>, ReadBack) {
         let mut map = self.inlined_schema(self.root, "");
         let is_named = object_member(&map, "properties").is_some_and(|own| !own.is_empty());
-        if let Some(key) = choice::alternatives_key(&map)
+        if let Some(key) = alternatives_key(&map)
             && !is_named
         {
             let mut all: Map<String, Value> = Map::new();
@@ -397,63 +397,4 @@ fn say(out: &mut Map<String, Value>, words: &str) {
     let gap = if before.is_empty() { "" } else { " " };
     let text = format!("{before}{gap}{words}");
     out.insert("description".to_owned(), Value::String(text));
-}
-
-/// The kinds of values that a schema can accept, following alternatives up to `depth` levels; all
-/// kinds if that does not determine them.
-fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
-    let Some(map) = pointed(root, node).as_object() else { return Kinds::ALL };
-    let mut kinds = match map.get("type") {
-        Some(Value::Array(types)) => any_of(types, |name| name.as_str().map(Kinds::of_type)),
-        _ => single_type(map).map_or(Kinds::ALL, Kinds::of_type),
-    };
-    kinds = kinds.both(any_of(list_member(map, "enum"), |value| Some(Kinds::of_value(value))));
-    let Some(below) = depth.checked_sub(1) else { return kinds };
-    if let Some(key) = choice::alternatives_key(map) {
-        let mut either = Kinds::NONE;
-        for one in list_member(map, key) {
-            either = either.and(possible(root, one, below));
-        }
-        kinds = kinds.both(either);
-    }
-    for member in list_member(map, "allOf") {
-        kinds = kinds.both(possible(root, member, below));
-    }
-    kinds
-}
-
-/// The kinds of the elements that have one; all kinds if none has.
-fn any_of(list: &[Value], kind: impl Fn(&Value) -> Option<Kinds>) -> Kinds {
-    list.iter().filter_map(kind).reduce(Kinds::and).unwrap_or(Kinds::ALL)
-}
-
-/// The cost of copying a value.
-fn weight(value: &Value) -> usize {
-    match value {
-        Value::String(text) => 1 + text.len() / TEXT,
-        Value::Array(list) => {
-            let mut sum = 1;
-            for value in list {
-                sum += weight(value);
-            }
-            sum
-        }
-        Value::Object(map) => {
-            let mut sum = 1;
-            for (key, value) in map {
-                sum += key.len() / TEXT + weight(value);
-            }
-            sum
-        }
-        _ => 1,
-    }
-}
-
-/// The cost of copying the values of an object.
-fn weight_of_all(map: &Map<String, Value>) -> usize {
-    let mut sum = 0;
-    for value in map.values() {
-        sum += weight(value);
-    }
-    sum
 }

@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use crate::schema::{Target, follow, reference, resolve, walk};
+use crate::schema::{Target, follow, list_member, object_member, reference, resolve, walk};
 
 /// The maximum nesting of alternatives that are merged.
 const MAX_NESTED: usize = 8;
@@ -34,9 +34,8 @@ pub(super) fn merged(root: &Value, refused: &[&'static str]) -> Option<(Map<Stri
     let mut branches = Branches { root, left: MAX_BRANCHES };
     let all = branches.parameters(root, MAX_NESTED)?;
     let lost = refused.iter().copied().find(|key| {
-        let list = map.get(*key).and_then(Value::as_array);
         let is_merged = matches!(*key, "anyOf" | "oneOf" | "allOf")
-            && list.is_some_and(|list| list.iter().any(|branch| branches.is_object(branch)));
+            && list_member(map, key).iter().any(|branch| branches.is_object(branch));
         map.contains_key(*key) && !is_merged
     });
     let mut merged = Map::new();
@@ -80,12 +79,17 @@ struct Branches<'r> {
 impl Branches<'_> {
     /// Whether a branch can accept an object. Arguments are one, so that no other branch applies.
     fn is_object(&self, branch: &Value) -> bool {
-        let accepts = |layer: &&Map<String, Value>| match layer.get("type") {
-            Some(Value::String(kind)) => kind == "object",
-            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
-            _ => true,
-        };
-        branch != &Value::Bool(false) && follow(self.root, branch).layers.iter().all(accepts)
+        for layer in follow(self.root, branch).layers {
+            let accepts = match layer.get("type") {
+                Some(Value::String(kind)) => kind == "object",
+                Some(Value::Array(kinds)) => kinds.contains(&json!("object")),
+                _ => true,
+            };
+            if !accepts {
+                return false;
+            }
+        }
+        branch != &Value::Bool(false)
     }
 
     /// The parameters of a schema with its references and alternatives; `None` if those are too
@@ -101,24 +105,26 @@ impl Branches<'_> {
     /// The parameters of a schema and its alternatives, without what it refers to.
     fn own_parameters(&mut self, map: &Map<String, Value>, depth: usize) -> Option<Parameters> {
         self.left = self.left.checked_sub(1)?;
-        let list = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
-        let properties = map.get("properties").and_then(Value::as_object).into_iter().flatten();
-        let is_closed =
-            map.get("additionalProperties") == Some(&Value::Bool(false)) && !map.contains_key("patternProperties");
         let mut all = Parameters {
-            properties: properties.map(|(name, schema)| (name.clone(), schema.clone())).collect(),
-            required: list("required").filter_map(Value::as_str).map(str::to_owned).collect(),
-            is_closed,
+            is_closed: map.get("additionalProperties") == Some(&Value::Bool(false))
+                && !map.contains_key("patternProperties"),
+            ..Parameters::default()
         };
+        for (name, schema) in object_member(map, "properties").into_iter().flatten() {
+            all.properties.insert(name.clone(), schema.clone());
+        }
+        for name in list_member(map, "required") {
+            all.required.extend(name.as_str().map(str::to_owned));
+        }
         let Some(depth) = depth.checked_sub(1) else { return Some(all) };
-        for branch in list("allOf") {
+        for branch in list_member(map, "allOf") {
             if self.is_object(branch) {
                 all = both(all, self.parameters(branch, depth)?);
             }
         }
         for key in ["anyOf", "oneOf"] {
             let mut branches = Vec::new();
-            for branch in list(key) {
+            for branch in list_member(map, key) {
                 if self.is_object(branch) {
                     branches.push(self.parameters(branch, depth)?);
                 }

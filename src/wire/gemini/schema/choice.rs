@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::read_back::{Kinds, ReadBack};
 use super::{Writer, Written, say};
-use crate::schema::text_member;
+use crate::schema::{list_member, pointed, single_type, text_member};
 
 /// The maximum number of listed values in a description; the others are counted.
 const MAX_SAID: usize = 40;
@@ -213,4 +213,32 @@ fn one_of(values: &[&Value]) -> String {
     let more = values.len().saturating_sub(MAX_SAID);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("One of: {}{more}.", said.join(", "))
+}
+
+/// The kinds of values that a schema can accept, following alternatives up to `depth` levels; all
+/// kinds if that does not determine them.
+pub(super) fn possible(root: &Value, node: &Value, depth: usize) -> Kinds {
+    let Some(map) = pointed(root, node).as_object() else { return Kinds::ALL };
+    let mut kinds = match map.get("type") {
+        Some(Value::Array(types)) => any_of(types, |name| name.as_str().map(Kinds::of_type)),
+        _ => single_type(map).map_or(Kinds::ALL, Kinds::of_type),
+    };
+    kinds = kinds.both(any_of(list_member(map, "enum"), |value| Some(Kinds::of_value(value))));
+    let Some(below) = depth.checked_sub(1) else { return kinds };
+    if let Some(key) = alternatives_key(map) {
+        let mut either = Kinds::NONE;
+        for one in list_member(map, key) {
+            either = either.and(possible(root, one, below));
+        }
+        kinds = kinds.both(either);
+    }
+    for member in list_member(map, "allOf") {
+        kinds = kinds.both(possible(root, member, below));
+    }
+    kinds
+}
+
+/// The kinds of the elements that have one; all kinds if none has.
+fn any_of(list: &[Value], kind: impl Fn(&Value) -> Option<Kinds>) -> Kinds {
+    list.iter().filter_map(kind).reduce(Kinds::and).unwrap_or(Kinds::ALL)
 }

@@ -229,7 +229,9 @@ const DRAWN: usize = 60;
 fn the_mean_of_random_sessions_is_at_most_that_of_full() {
     let mut state = 1_u64;
     let mut random = move |below: usize| {
-        (state ^= state << 13, state ^= state >> 7, state ^= state << 17);
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
         usize::try_from(state % below.max(1) as u64).unwrap()
     };
     let workload = Workload::default();

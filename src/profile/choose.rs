@@ -64,8 +64,8 @@ pub(crate) struct AutoContext<'s> {
 ///
 /// Of the remaining arms, the choice is `native`, then the richest one that shows the names of all
 /// parameters and whose first turn is within `budget` tokens. Arms that hide names are considered
-/// only if no such arm is within the budget; then the choice is the arm with the cheapest session,
-/// or a richer one that costs hardly more.
+/// only if no such arm is within the budget; then the choice is the one with the cheapest session
+/// within the budget, or else a short one among the cheapest.
 #[must_use]
 pub(crate) fn choose(
     catalog: &Catalog,
@@ -133,7 +133,7 @@ impl Chooser<'_> {
         let refused = refused.map(|why| format!("; {why}")).unwrap_or_default();
         let dear = dear.map(|why| format!("; {why}")).unwrap_or_default();
         let fitting = candidates.iter().find(|own| names_fit(own));
-        let chosen = fitting.or_else(|| cheapest_session(&candidates));
+        let chosen = fitting.or_else(|| cheapest_session(&candidates, budget));
         match (chosen, native) {
             (_, Some((native, why))) => self.choice(&native, why),
             (Some(chosen), None) => {
@@ -197,10 +197,13 @@ fn saved_percent(own: usize, full: usize) -> u128 {
     full.saturating_sub(own) as u128 * 100 / full.max(1) as u128
 }
 
-/// The candidate with the cheapest session, or the richest one that costs hardly more.
-fn cheapest_session(candidates: &[Candidate]) -> Option<&Candidate> {
+/// The candidate with the cheapest session of those within the budget; otherwise the one with the
+/// shortest first turn of those whose session costs hardly more than the cheapest.
+fn cheapest_session(candidates: &[Candidate], budget: usize) -> Option<&Candidate> {
+    let fitting = candidates.iter().filter(|own| own.first <= budget).min_by_key(|own| own.session);
     let least = candidates.iter().map(|own| own.session).min()?;
-    candidates.iter().find(|own| own.session as u128 * 100 <= least as u128 * 102)
+    let close = candidates.iter().filter(|own| own.session as u128 * 100 <= least as u128 * 105);
+    fitting.or_else(|| close.min_by_key(|own| own.first))
 }
 
 /// Why an arm exceeds `max_tools`; `None` if it does not.

@@ -58,8 +58,8 @@ fn outlook() -> Workload {
     Workload::new(10, 4).with_system_tokens(0).with_step_tokens(100)
 }
 
-/// The minimum share that arm `auto` saves where arm `signature` does, and the maximum that it costs
-/// more if every tool is looked up first, in percent of the input of arm `full`.
+/// The minimum share that arm `auto` saves where arm `signature` does, and the maximum that it
+/// costs more if every tool is looked up first, in percent of the input of arm `full`.
 const BOUNDS: [usize; 2] = [25, 8];
 
 /// The engines of a setting by the domains they have; every arm and oracle shares them.

@@ -2,10 +2,10 @@
 //!
 //! Prices are data: the built-in table is `crates/measure/prices.toml`, every row with its source
 //! and date, and a user's own rows precede it. What a row omits about the cache is taken from the
-//! capability table, the only source of those facts that arm `auto` has. A model is found in the spelling of any host
-//! ([`ModelId`]): `claude-opus-4.5`, `us.anthropic.claude-opus-4-5-20251101-v1:0` and
-//! `anthropic/claude-opus-4.5` are one model with one price. A model without a row has no price; it
-//! never gets that of a similar one.
+//! capability table, the only source of those facts that arm `auto` has. A model is found in the
+//! spelling of any host ([`ModelId`]): `claude-opus-4.5`,
+//! `us.anthropic.claude-opus-4-5-20251101-v1:0` and `anthropic/claude-opus-4.5` are one model with
+//! one price. A model without a row has no price; it never gets that of a similar one.
 
 use std::sync::OnceLock;
 

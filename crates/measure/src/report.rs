@@ -49,8 +49,8 @@ pub struct Setup<'s> {
     pub priced: Priced<'s>,
     /// The profile.
     pub profile: ProfileInfo,
-    /// The maximum first turn, in tokens, of an arm that is recommended although another is cheaper:
-    /// the setting `presentation.budget`.
+    /// The maximum first turn, in tokens, of an arm that is recommended although another is
+    /// cheaper: the setting `presentation.budget`.
     pub budget: usize,
     /// An engine with skills, and what their list omits; `None` without skills.
     pub skills: Option<(&'s Engine, SkillCost)>,

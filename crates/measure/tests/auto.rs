@@ -224,12 +224,15 @@ fn the_shared_lists_are_folded() {
 /// The number of random sessions of a list.
 const DRAWN: usize = 60;
 
-/// Sessions drawn from the workload: the used tools, their first uses and their look-ups are random.
+/// Sessions drawn from the workload: the used tools, their first uses and their look-ups are
+/// random.
 #[test]
 fn the_mean_of_random_sessions_is_at_most_that_of_full() {
     let mut state = 1_u64;
     let mut random = move |below: usize| {
-        (state ^= state << 13, state ^= state >> 7, state ^= state << 17);
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
         usize::try_from(state % below.max(1) as u64).unwrap()
     };
     let workload = Workload::default();

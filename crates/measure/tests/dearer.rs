@@ -1,4 +1,5 @@
-//! No arm is billed more than arm `full` on the first turn: lists of the corpora and generated ones.
+//! No arm is billed more than arm `full` on the first turn: lists of the corpora and generated
+//! ones.
 #![allow(missing_docs, reason = "tests document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]

@@ -57,7 +57,7 @@ fn the_report_as_json_keeps_its_contract() {
     assert_eq!(ran.code, 0);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["schema"], "toolfold.report/2");
-    assert_eq!(report["meter"], "billed:openai-chat/gpt-4.1");
+    assert_eq!(report["meter"], "billed:openai-chat/gpt-5.4");
     assert_eq!(report["encoding"], "o200k_base");
     assert_eq!(report["tools"], 49);
     let full = report["arms"]["full"]["first_turn_tokens"].as_u64().unwrap();

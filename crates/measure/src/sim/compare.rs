@@ -144,8 +144,8 @@ pub fn simulate(arms: &[ArmSizes], session: &Session, pricing: &Pricing) -> Simu
 /// The maximum number of look-ups that [`break_even`] plays.
 const MAX_BREAK_EVEN: usize = 100;
 
-/// The maximum number of look-ups, of one tool each and evenly spaced, with which a session costs no
-/// more than under another arm without any. `None` if it costs more without look-ups, or no more
+/// The maximum number of look-ups, of one tool each and evenly spaced, with which a session costs
+/// no more than under another arm without any. `None` if it costs more without look-ups, or no more
 /// with every tool looked up.
 #[must_use]
 pub fn break_even(arm: &ArmSizes, full: &ArmSizes, session: &Session, pricing: &Pricing) -> Option<usize> {

@@ -201,7 +201,8 @@ impl<'a> State<'a> {
         left.then(|| self.average_category())
     }
 
-    /// Uses another folded tool. A tool that is looked up more often is a larger part of the average.
+    /// Uses another folded tool. A tool that is looked up more often is a larger part of the
+    /// average.
     fn use_tool(&mut self) -> Option<Opened> {
         let (mut folded, mut rates, mut all) = (0, 0, Opened::default());
         for tool in self.arm.folded.iter().flatten() {

@@ -1,12 +1,11 @@
 //! Derives a profile: categories from a catalog alone, similar to what a person would choose.
 //!
-//! An agent's own tools are core ([`own_tools`]), and so is every tool of an array that defers tools
-//! itself ([`already_defers`]). The others are processed server by server
-//! ([`sources`]). Tools whose names differ only in the verb (`set_note`, `delete_note`) form one
-//! unit and stay together. Units that share a subject form a category ([`grouping`]); the others
-//! join the most similar category ([`leftovers`]). A category is named by words from its tools'
-//! names, never by a number. The result depends on names and descriptions, not on the order of the
-//! tools.
+//! An agent's own tools are core ([`own_tools`]), and so is every tool of an array that defers
+//! tools itself ([`already_defers`]). The others are processed server by server ([`sources`]).
+//! Tools whose names differ only in the verb (`set_note`, `delete_note`) form one unit and stay
+//! together. Units that share a subject form a category ([`grouping`]); the others join the most
+//! similar category ([`leftovers`]). A category is named by words from its tools' names, never by a
+//! number. The result depends on names and descriptions, not on the order of the tools.
 
 mod grouping;
 mod leftovers;

@@ -152,7 +152,8 @@ fn tools_with_colliding_names_are_reachable_on_every_wire() {
             let opened = talk.fork().dispatch(&Call::fresh("expand_tools", json!({"categories": ["files.write"]})));
             let said = opened.content().unwrap_or_default().into_owned();
             for (target, own) in [("files.write", 0), ("files_write", 1), ("files.wríte", 2)] {
-                // With arms `index`, `search` and `append`, the answer of `expand_tools` has the names.
+                // With arms `index`, `search` and `append`, the answer of `expand_tools` has the
+                // names.
                 let definitions = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
                 let listed: Vec<String> =
                     definitions.filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();

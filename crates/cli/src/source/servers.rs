@@ -128,8 +128,8 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
     Ok(value)
 }
 
-/// All tools as one result of `tools/list`, under the names that a gateway shows, and the origins of
-/// the tools by name.
+/// All tools as one result of `tools/list`, under the names that a gateway shows, and the origins
+/// of the tools by name.
 pub(in super::super) fn to_list(served: &[Served]) -> (String, BTreeMap<String, Origin>) {
     let servers: Vec<ServerSettings> = served.iter().map(|own| own.settings.clone()).collect();
     let names: Vec<Vec<String>> =

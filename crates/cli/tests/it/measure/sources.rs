@@ -176,7 +176,8 @@ fn a_client_s_list_gives_one_server_or_all() {
     assert!(ran.code == 1 && ran.err.contains("TOOLFOLD_TEST_NONE"), "{}", ran.err);
     let both = place.put("both.json", &json!({"servers": {"one": entry, "two two": entry}}).to_string());
     let all = names(&tools(&place, &["--mcp-config", &both]));
-    // The names of the first server stay; the same names of the second are prefixed, as the gateway does.
+    // The names of the first server stay; the same names of the second are prefixed, as the gateway
+    // does.
     let expected: Vec<String> = one.iter().cloned().chain(one.iter().map(|tool| format!("two_two_{tool}"))).collect();
     assert_eq!(all, expected);
 }

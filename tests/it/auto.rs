@@ -81,7 +81,7 @@ fn capabilities_limit_the_candidate_arms() {
     let on =
         |table: &Capabilities| engine.conversation(Wire::OpenAiChat).model("m1").capabilities(table).start().unwrap();
     let because = "kept is not used: the capability table marks it unsupported (own, 2026-11)";
-    check(&on(&table("in_result")), Arm::Index, &["it takes about", because]);
+    check(&on(&table("in_result")), Arm::Search, &["it takes about", because]);
     check(&on(&table("in_result bridge")), Arm::Full, &["nothing is folded", because]);
     check(&on(&table("bridge")), Arm::Kept, &[]);
 }
@@ -145,15 +145,16 @@ fn an_array_respects_the_providers_tool_limit() {
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };
     // Small tools: folding saves almost nothing and would not happen without the limit.
-    for (count, arm) in [(128, Arm::Full), (129, Arm::Index)] {
+    for (count, arm) in [(128, Arm::Full), (129, Arm::Search)] {
         let (chosen, why, broken) = on(&many(count, 1), Wire::OpenAiChat);
         assert_eq!((chosen, broken), (arm, false), "{count}: {why}");
     }
     let (_, why, _) = on(&many(129, 1), Wire::OpenAiChat);
     assert!(why.contains("full is not used: it has 129 tools, and 128 are taken"), "{why}");
-    // Large tools: 128 of them and expand_tools exceed the limit of every arm but full and index.
+    // Large tools: 128 of them and expand_tools exceed the limit of every arm but full, index
+    // and search.
     let (chosen, why, broken) = on(&many(128, 100), Wire::OpenAiChat);
-    assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
+    assert_eq!((chosen, broken), (Arm::Search, false), "{why}");
     assert!(why.contains("kept is not used: it has 129 tools, and 128 are taken"), "{why}");
     assert_ne!(on(&many(127, 100), Wire::OpenAiChat).0, Arm::Index, "127 and expand_tools are taken");
     assert_eq!(on(&many(600, 1), Wire::Gemini).0, Arm::Index);
@@ -167,7 +168,7 @@ fn an_array_respects_the_providers_tool_limit() {
     };
     let beside = [json!({"type": "web_search"}), json!({"type": "code_interpreter", "container": {"type": "auto"}})];
     let (chosen, why, broken) = on(&list((0..127).map(tool).chain(beside).collect()), Wire::OpenAiResponses);
-    assert_eq!((chosen, broken), (Arm::Index, false), "{why}");
+    assert_eq!((chosen, broken), (Arm::Search, false), "{why}");
     let space = |n: usize| {
         let tools: Vec<Value> = (n * 100..n * 100 + 100).map(tool).collect();
         json!({"type": "namespace", "name": format!("space{n}"), "description": "A space.", "tools": tools})

@@ -86,7 +86,7 @@ fn an_arm_that_the_host_cannot_carry_does_not_start() {
         let start = engine.conversation(Wire::OpenAiChat);
         without.iter().fold(start, |start, own| start.without(*own)).start().unwrap().arm()
     };
-    assert_eq!(auto(&[]), Arm::Index);
+    assert_eq!(auto(&[]), Arm::Search);
     assert_eq!(auto(&[Delivery::Bridge]), Arm::Full);
 }
 

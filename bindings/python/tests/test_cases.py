@@ -31,7 +31,7 @@ SCRIPTS: dict[str, tuple[str, list[str]]] = {
     "02": (
         "pydantic_ai",
         [
-            "lean: 22 tools shown, output DeferredToolRequests, ran []",
+            "lean: 21 tools shown, output DeferredToolRequests, ran []",
             "index: 2 tools shown, output DeferredToolRequests, ran []",
             "auto: 2 tools shown, output DeferredToolRequests, ran []",
         ],

@@ -39,7 +39,7 @@ def test_an_arm_that_cannot_be_carried_is_refused_by_adapter_and_engine(delivery
 
 def test_auto_takes_no_arm_that_cannot_be_carried() -> None:
     engine = Engine(tools_of("auto"))
-    assert engine.conversation("openai-chat").arm == "index"
+    assert engine.conversation("openai-chat").arm == "search"
     bound = engine.conversation("openai-chat", without=["bridge"])
     assert bound.arm != "index" and len(bound.tools()) >= COPIES
     native = engine.conversation("openai-responses", "gpt-5.4")

@@ -139,10 +139,8 @@ fn an_array_that_defers_is_unchanged_in_every_arm() {
 fn a_tool_with_a_mark_does_not_make_the_others_own() {
     check(&format!("mcp_status {SERVERS}"), "");
     check(
-        &format!(
-            "mcp_server_status mcp_server_list kunde_anlegen rechnung_senden lager_zaehlen preis_setzen \
-        artikel_suchen artikel_loeschen"
-        ),
+        "mcp_server_status mcp_server_list kunde_anlegen rechnung_senden lager_zaehlen preis_setzen \
+        artikel_suchen artikel_loeschen",
         "",
     );
 }

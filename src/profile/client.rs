@@ -14,7 +14,7 @@ use wildmatch::WildMatch;
 
 pub use self::deferral::{Deferral, already_defers};
 pub(super) use self::unknown::{leading_groups, prefix_groups};
-use crate::catalog::{Catalog, Origin, Tool};
+use crate::catalog::{Catalog, Format, Origin, Tool};
 
 /// The built-in profiles, as TOML.
 const BUILTIN: [&str; 8] = [
@@ -112,9 +112,19 @@ impl ClientProfile {
     }
 }
 
-/// Whether the catalog has a tool of this name that no server is known to own.
+/// Whether a tool is known to come from a server. An agent sends its own tools in a provider's
+/// format.
+fn is_of_server(tool: &Tool) -> bool {
+    match tool.origin() {
+        Origin::Unknown => tool.format() == Some(Format::Mcp),
+        Origin::Host => false,
+        Origin::Server { .. } => true,
+    }
+}
+
+/// Whether the catalog has a tool of this name that may be the agent's own.
 fn may_be_own(catalog: &Catalog, name: &str) -> bool {
-    catalog.get(name).is_some_and(|tool| !matches!(tool.origin(), Origin::Server { .. }))
+    catalog.get(name).is_some_and(|tool| !is_of_server(tool))
 }
 
 /// For each tool of a catalog, whether it is the agent's own: according to its [`Origin`], or else
@@ -127,11 +137,7 @@ pub fn own_tools(catalog: &Catalog) -> Vec<bool> {
         None => unknown::unprefixed(catalog),
     };
     for (flag, tool) in own.iter_mut().zip(catalog.iter()) {
-        match tool.origin() {
-            Origin::Unknown => {}
-            Origin::Host => *flag = true,
-            Origin::Server { .. } => *flag = false,
-        }
+        *flag = *tool.origin() == Origin::Host || *flag && !is_of_server(tool);
     }
     own
 }

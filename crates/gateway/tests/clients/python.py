@@ -30,7 +30,7 @@ async def main(mode, kind, rest):
         opened = await client.call_tool("expand_tools", {"tools": [FOLDED]})
         called = await client.call_tool(FOLDED, {"workspace": "w", "id": "abcd-1"})
         echo = await client.call_tool("echo", {"a": 1})
-        ask = await client.call_tool("ask", {"a": 1})
+        ask = await client.call_tool("ask", {"message": "How many?"})
         hangs = asyncio.create_task(client.call_tool("hang", {"a": 1}))
         await asyncio.sleep(0.3)
         hangs.cancel()

@@ -194,7 +194,8 @@ pub(super) fn first_line(place: &Place, args: &[&str], input: &[u8]) -> String {
 #[test]
 fn one_list_is_one_array_through_every_entry_point() {
     let place = Place::new();
-    let behind = "--stdio --bare --tools 60";
+    // With tools whose names have no prefix beside some that have one.
+    let behind = "--stdio --faults --bare --tools 60";
     let command = server(behind).join(" ");
     let saved = first_line(&place, &["tools", "--mcp", &command, "--arm", "full", "--wire", "mcp"], b"");
     let list = place.put("list.json", &saved);

@@ -27,7 +27,7 @@ async def main(mode, kind, rest):
     server = rest[0] if kind == "http" else StdioServerParameters(command=rest[0], args=rest[1:])
     async with Client(server, mode=mode, elicitation_callback=person) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        opened = await client.call_tool("expand_tools", {"tools": [FOLDED]})
+        opened = await client.call_tool("expand_tools", {"tools": [FOLDED, "ask"]})
         called = await client.call_tool(FOLDED, {"workspace": "w", "id": "abcd-1"})
         echo = await client.call_tool("echo", {"a": 1})
         ask = await client.call_tool("ask", {"message": "How many?"})

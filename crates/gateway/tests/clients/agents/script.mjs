@@ -1,7 +1,7 @@
 // What the model does in every agent: it opens a category, calls a tool of it, and makes a call that a person has to allow.
 
 export const EXTENDED = "github_create_issues";
-const CATEGORY = "github";
+const CATEGORY = "github_issues";
 /** Words that only the whole definition of the extended tool has. */
 const WHOLE = "The workspace, by its slug.";
 

@@ -130,6 +130,7 @@ fn a_name_without_its_server_resolves_if_every_server_is_listed() {
     assert!(matches!(conversation.dispatch(&call("take")), Outcome::Forward(_)), "a read-only tool");
 }
 
+#[cfg(feature = "validate")]
 #[test]
 fn lookups_are_repaired_and_near() {
     let mut conversation = engine_of(&[tool("put", false), tool("take", true)], Arm::Stable, false).talk();

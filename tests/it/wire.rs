@@ -12,6 +12,7 @@ mod clients;
 mod corpora;
 mod gemini;
 mod identity;
+#[cfg(feature = "validate")]
 mod inputs;
 mod keys;
 mod limits;

@@ -71,7 +71,7 @@ impl Entry {
         self.inner.strict
     }
 
-    /// The detail of the tool: full, signature, outline, required, summary or index.
+    /// The detail of the tool: full, signature, outline, required, summary, index or search.
     #[getter]
     fn detail<'py>(&self, py: Python<'py>) -> Typed<'py, Detail> {
         typed::name(py, self.inner.detail.name())

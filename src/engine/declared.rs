@@ -17,6 +17,10 @@ const MAX_BESIDE: usize = 64;
 /// The maximum number of unknown arguments of a call that are reported.
 const MAX_UNKNOWN: usize = 20;
 
+/// The maximum number of declared names among which a near one is searched: each is compared with
+/// each unknown argument.
+const MAX_COMPARED: usize = 1_000;
+
 /// An argument whose name the tool's schema does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unknown<'v> {
@@ -35,10 +39,10 @@ pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<U
     if declared.is_empty() || takes_others(root, root, MAX_NESTED) {
         return Vec::new();
     }
+    let free: Vec<&str> = declared.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let mut unknown: Vec<Unknown<'v>> = Vec::new();
     for (name, value) in given.iter().filter(|(name, _)| !declared.contains(name.as_str())).take(MAX_UNKNOWN) {
-        let free = declared.iter().copied().filter(|name| !given.contains_key(*name));
-        let near = intended(root, name, value, &free.collect::<Vec<_>>());
+        let near = if declared.len() <= MAX_COMPARED { intended(root, name, value, &free) } else { None };
         // Two arguments cannot both be the same parameter.
         let taken = unknown.iter().any(|other| other.near.as_deref() == near);
         unknown.push(Unknown { name, near: near.filter(|_| !taken).map(str::to_owned) });
@@ -151,6 +155,15 @@ mod tests {
         }
         let both = json!({"company": 1, "companyId": 2});
         assert_eq!(read(&schema, &both)[1].1, None, "one parameter is not two arguments");
+    }
+
+    #[test]
+    fn a_call_of_a_tool_with_very_many_parameters_is_read_in_bounded_time() {
+        let properties: Map<String, Value> = (0..60_000).map(|at| (format!("p{at}"), json!({}))).collect();
+        let arguments: Map<String, Value> = (0..3_000).map(|at| (format!("x{at}"), json!(1))).collect();
+        let found = read(&json!({ "properties": properties }), &Value::Object(arguments));
+        assert_eq!(found.len(), MAX_UNKNOWN);
+        assert!(found.iter().all(|(_, near)| near.is_none()), "none of so many names is compared");
     }
 
     #[test]

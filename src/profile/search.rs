@@ -78,6 +78,7 @@ impl<'t> ParameterTexts<'t> {
         let root = tool.parameters();
         let mut texts = Self::default();
         let mut referenced: HashSet<*const Value> = HashSet::new();
+        let mut labelled: HashSet<&str> = HashSet::new();
         let mut open: Vec<(&'t Value, usize)> = vec![(root, 0)];
         while let Some((schema, depth)) = open.pop() {
             if depth > 0 {
@@ -87,7 +88,7 @@ impl<'t> ParameterTexts<'t> {
             }
             let parameters = schema.get("properties").and_then(Value::as_object).filter(|_| depth < MAX_DEPTH);
             for (name, parameter) in parameters.into_iter().flatten() {
-                if depth == 0 && !texts.labels.contains(&name.as_str()) {
+                if depth == 0 && labelled.insert(name) {
                     texts.labels.push(name);
                 }
                 open.push((parameter, depth + 1));

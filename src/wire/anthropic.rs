@@ -13,6 +13,7 @@ use super::api::{
     Step, WireCall, WireError,
 };
 use super::append::ToolChange;
+use super::calls::content_blocks;
 use super::history::is_plain_id;
 use super::out::{BREAKPOINT, with_members};
 use super::render::write_head;
@@ -55,14 +56,8 @@ impl Api for Anthropic {
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
-        let blocks = match (at.value, at.get("content")) {
-            (Value::Array(_), _) => at.elements()?,
-            (_, Some(content)) if content.value.is_string() => return Ok(Vec::new()),
-            (_, Some(content)) => content.elements()?,
-            _ => vec![at.clone().object()?],
-        };
         let mut found = Vec::new();
-        for block in blocks {
+        for block in content_blocks(at)? {
             if block.is("type", "tool_use") {
                 found.push(WireCall::read((&block, Some("id")), (&block, "input"))?);
             }

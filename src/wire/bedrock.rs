@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::api::{
     Answered, Api, ApiFacts, ArgumentsForm, At, Demands, OutTool, RenderOptions, Shape, Step, WireCall, WireError,
 };
+use super::calls::content_blocks;
 use super::history::is_plain_id;
 use super::render::write_head;
 use super::steps::{answer_step, called};
@@ -40,14 +41,8 @@ impl Api for BedrockConverse {
     }
 
     fn calls(&self, at: &At<'_>) -> Result<Vec<WireCall>, WireError> {
-        let blocks = match (at.value, at.get("content")) {
-            (Value::Array(_), _) => at.elements()?,
-            (_, Some(content)) if content.value.is_string() => return Ok(Vec::new()),
-            (_, Some(content)) => content.elements()?,
-            _ => vec![at.clone().object()?],
-        };
         let mut found = Vec::new();
-        for block in blocks {
+        for block in content_blocks(at)? {
             // A provider runs a tool whose block has a type: `server_tool_use`.
             if let Some(call) = block.get("toolUse").filter(|call| call.get("type").is_none()) {
                 found.push(WireCall::read((&call, Some("toolUseId")), (&call, "input"))?);

@@ -56,6 +56,16 @@ pub(super) fn id_under(at: &At<'_>, key: &str) -> Result<Option<String>, WireErr
     Ok(id.filter(|id| !id.is_empty()))
 }
 
+/// The blocks of a message, of a list of blocks, or a block alone. A text has none.
+pub(super) fn content_blocks<'m>(at: &At<'m>) -> Result<Vec<At<'m>>, WireError> {
+    match (at.value, at.get("content")) {
+        (Value::Array(_), _) => at.elements(),
+        (_, Some(content)) if content.value.is_string() => Ok(Vec::new()),
+        (_, Some(content)) => content.elements(),
+        _ => Ok(vec![at.clone().object()?]),
+    }
+}
+
 fn called_name(at: &At<'_>) -> Result<String, WireError> {
     Ok(at.need("name", "a string")?.text()?.to_owned())
 }

@@ -109,8 +109,9 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Adds names that a rule accepts or mangles. None of them may get a name in `reserved`; a name
-    /// in `others` is mangled even if it fits. `words` describes what a name stands for.
+    /// Maps names to ones that a rule accepts. No name is mapped to one in `reserved`; a name in
+    /// `others` is mapped to another one even if the rule accepts it. `words` returns the words
+    /// from which a new name is made.
     pub(super) fn mangle(
         rule: &NameRule,
         reserved: &[&str],

@@ -157,7 +157,7 @@ impl Wire {
 
 fn renamed(wire: Wire, input: &RenderInput<'_>) -> Vec<Diagnostic> {
     let note = |(name, sent): (&str, &str)| {
-        let message = format!("tool `{name}` is sent as `{sent}`: {wire} has no room for its name");
+        let message = format!("tool `{name}` is sent as `{sent}`: {wire} does not accept the name");
         Diagnostic::note("renamed-tool", Place::default(), message)
     };
     let inside = in_namespaces(wire, input.catalog);

@@ -3,9 +3,12 @@
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
-use std::collections::HashMap;
-use std::path::Path;
+#[path = "lists/of_corpora.rs"]
+mod lists;
 
+use std::collections::HashMap;
+
+use lists::lists;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
@@ -132,23 +135,6 @@ fn engine(catalog: &Catalog, workload: Workload) -> Engine {
     builder.workload(workload).build().unwrap()
 }
 
-/// The tool lists of the corpora of real servers, by file name; none without the corpora.
-fn servers() -> Vec<(String, Catalog)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/mcp");
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} does not exist", folder.display());
-        return Vec::new();
-    };
-    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let catalog = Catalog::import(&std::fs::read_to_string(path).unwrap(), &name, None).value;
-        (!catalog.is_empty()).then_some((name, catalog))
-    };
-    paths.iter().filter_map(read).collect()
-}
-
 /// The maximum size of a list in the quick run, in bytes of JSON.
 const SMALL: usize = 60_000;
 
@@ -177,14 +163,14 @@ fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workl
 #[test]
 fn on_real_servers_auto_never_costs_more_than_full() {
     let size = |catalog: &Catalog| catalog.iter().map(|tool| tool.parameters_text().len()).sum::<usize>();
-    let small: Vec<_> = servers().into_iter().filter(|(_, catalog)| size(catalog) < SMALL).collect();
+    let small: Vec<_> = lists("mcp").into_iter().filter(|(_, catalog)| size(catalog) < SMALL).collect();
     check(&small, &BACKENDS, &workloads()[..5]);
 }
 
 #[test]
 #[ignore = "takes minutes: every server, wire and workload"]
 fn on_every_server_and_wire_auto_never_costs_more_than_full() {
-    check(&servers(), &EVERY_BACKEND, &workloads());
+    check(&lists("mcp"), &EVERY_BACKEND, &workloads());
 }
 
 /// The models of [`the_shared_lists_are_folded`]: the last has no row in any table.
@@ -199,7 +185,7 @@ const FLOORS: (usize, usize) = (80, 60);
 
 #[test]
 fn the_shared_lists_are_folded() {
-    let servers = servers();
+    let servers = lists("mcp");
     for backend in LISTED {
         let (mut folded, mut large, mut whole, mut sent) = (0, 0, 0, 0);
         for (name, catalog) in &servers {
@@ -236,7 +222,7 @@ fn the_mean_of_random_sessions_is_at_most_that_of_full() {
         usize::try_from(state % below.max(1) as u64).unwrap()
     };
     let workload = Workload::default();
-    for (name, catalog) in servers() {
+    for (name, catalog) in lists("mcp") {
         let engine = engine(&catalog, workload);
         for backend in LISTED {
             let mut measured = Measured::of(&catalog, backend);

@@ -4,8 +4,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests read corpora")]
 #![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
-use std::path::Path;
+#[path = "lists/of_corpora.rs"]
+mod lists;
 
+use lists::lists;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::catalog::Catalog;
@@ -41,23 +43,6 @@ fn dearer(name: &str, catalog: &Catalog) -> Vec<String> {
         }
     }
     found
-}
-
-fn lists(folder: &str) -> Vec<(String, Catalog)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora").join(folder);
-    let Ok(files) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} does not exist", folder.display());
-        return Vec::new();
-    };
-    let mut paths: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|own| own == "json"));
-    paths.sort();
-    let read = |path: &std::path::PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let catalog = Catalog::import(&std::fs::read_to_string(path).unwrap(), &name, None).value;
-        (!catalog.is_empty()).then_some((name, catalog))
-    };
-    paths.iter().filter_map(read).collect()
 }
 
 #[test]

@@ -243,7 +243,8 @@ impl Scenario {
     /// The session, with names of an engine's tools and categories.
     ///
     /// # Errors
-    /// Returns [`ScenarioError::Unknown`] for an unknown name.
+    /// Returns [`ScenarioError::Unknown`] for an unknown name, and [`ScenarioError::Range`] for a
+    /// number out of range.
     pub fn session(&self, engine: &Engine) -> Result<Session, ScenarioError> {
         let catalog = engine.catalog();
         self.session_of(
@@ -260,6 +261,8 @@ impl Scenario {
         tool: &dyn Fn(&String) -> Result<usize, ScenarioError>,
         category: &dyn Fn(&str) -> Result<Vec<usize>, ScenarioError>,
     ) -> Result<Session, ScenarioError> {
+        // A scenario made from a workload was not read from a file, which checks them too.
+        self.check_ranges()?;
         let (output, thinking) = (self.output, self.thinking);
         let step = SessionStep { input: self.step, output, thinking, ..SessionStep::default() };
         let mut steps = vec![step; self.requests];

@@ -124,7 +124,7 @@ keys! {
     LOOKUPS_INDEX = "presentation.lookups_index" {
         scope: Scope::Project,
         default: "1",
-        help: "the same for a name alone, and for a tool that the provider defers",
+        help: "the same for a name alone, for a tool that only a query finds, and for one that the provider defers",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.index, text, thousandths),
     }
     SYSTEM = "presentation.system" {

@@ -147,3 +147,16 @@ fn a_report_is_the_same_each_time() {
     let args = ["report", "--tools", &tools(&place, 30, 20), "--json"];
     assert_eq!(place.run(&args).out, place.run(&args).out);
 }
+
+#[test]
+fn a_workload_out_of_range_is_an_error() {
+    for (key, value) in [("requests", "100000000000"), ("used_tools", "18446744073709551615")] {
+        let place = Place::new();
+        place.put("toolfold.toml", &format!("[presentation]\n{key} = {value}\n"));
+        for command in [&["report"][..], &["sim", "--model", "gpt-5.4"]] {
+            let ran = place.run(command);
+            let is_named = ran.err.contains(value) && ran.err.contains("to 10000");
+            assert!(matches!(ran.code, 1 | 2) && is_named, "{command:?}: {} {}", ran.code, ran.err);
+        }
+    }
+}

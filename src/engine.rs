@@ -21,7 +21,7 @@ pub mod validate;
 pub use blind::{Blind, UnknownBlind};
 pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
-pub(crate) use declared::{Unknown, unknown_arguments};
+pub(crate) use declared::{Unknown, nearest_value, unknown_arguments, wrapped};
 pub use experiment::Experiment;
 pub use policy_layer::PolicyLayer;
 pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::name::nearest;
 use crate::schema;
+use crate::search::{Entry, Index};
 
 /// The maximum depth at which the properties of a schema are searched in `allOf`, `anyOf`, `$ref`
 /// and the like.
@@ -20,6 +21,13 @@ const MAX_UNKNOWN: usize = 20;
 /// The maximum number of declared names among which a near one is searched: each is compared with
 /// each unknown argument.
 const MAX_COMPARED: usize = 1_000;
+
+/// The maximum number of declared names that are searched by meaning: an index is built for it.
+const MAX_SEARCHED: usize = 100;
+
+/// How many times the score of the second-best parameter the best must have, to be the one that a
+/// search by meaning finds.
+const CLEAR: f64 = 1.5;
 
 /// An argument whose name the tool's schema does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +58,24 @@ pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<U
     unknown
 }
 
-/// The only declared name that is close to an unknown one, or the only one whose list of values
-/// contains the argument.
+/// The members of the only argument, if the tool has no parameter of that name and all of them are
+/// parameters that it has: a model put its arguments in an object (`{"task": {"title": …}}`).
+pub(crate) fn wrapped<'v>(root: &Value, arguments: &'v Value) -> Option<(&'v str, &'v Value)> {
+    let given = arguments.as_object()?;
+    let (name, inner) = given.iter().next().filter(|_| given.len() == 1)?;
+    let members = inner.as_object().filter(|members| !members.is_empty())?;
+    let mut declared = BTreeSet::new();
+    property_names(root, root, &mut declared);
+    let is_wrapper = !declared.contains(name.as_str()) && members.keys().any(|key| declared.contains(key.as_str()));
+    is_wrapper.then_some((name.as_str(), inner))
+}
+
+/// The declared parameter that an unknown argument was probably meant for: the only one with a
+/// close name, else the only one whose list of values contains it, else the one whose name and
+/// description mean the same, else the only required one that takes such a value.
 fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) -> Option<&'s str> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-'], "");
-    let mut same = free.iter().filter(|own| plain(own) == plain(name));
-    if let (Some(one), None) = (same.next(), same.next()) {
+    if let Some(one) = only(free, |own| plain(own) == plain(name)) {
         return Some(one);
     }
     if let [one] = nearest(name, free.iter().copied(), 2)[..] {
@@ -65,9 +85,71 @@ fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) ->
         let values = property(root, root, own).and_then(|schema| schema.get("enum")?.as_array());
         values.is_some_and(|values| values.contains(value))
     };
-    let mut listing = free.iter().filter(|own| lists(own));
-    let one = listing.next().filter(|_| listing.next().is_none());
-    one.copied().filter(|_| value.is_string())
+    if let Some(one) = only(free, lists).filter(|_| value.is_string()) {
+        return Some(one);
+    }
+    let taking: Vec<&str> = free.iter().copied().filter(|own| takes(root, own, value)).collect();
+    by_meaning(root, name, &taking).or_else(|| {
+        let required = root.get("required").and_then(Value::as_array)?;
+        only(&taking, |own| required.iter().any(|name| name.as_str() == Some(own)))
+    })
+}
+
+/// The listed value of a parameter that an argument was probably meant for, if the list does not
+/// contain the argument: the only one that contains it or is contained in it, else the only one
+/// with a close name (`activity` for `last_activity`).
+pub(crate) fn nearest_value<'s>(root: &'s Value, name: &str, value: &Value) -> Option<&'s str> {
+    let listed = property(root, root, name)?.get("enum")?.as_array()?;
+    let given = value.as_str().filter(|given| !given.is_empty() && !listed.contains(value))?;
+    if listed.len() > MAX_COMPARED {
+        return None;
+    }
+    let values: Vec<&str> = listed.iter().filter_map(Value::as_str).collect();
+    let plain = |text: &str| text.to_lowercase().replace(['_', '-', ' '], "");
+    let given_plain = plain(given);
+    let contains =
+        |own: &str| !own.is_empty() && (plain(own).contains(&given_plain) || given_plain.contains(&plain(own)));
+    only(&values, contains).or_else(|| match nearest(given, values.iter().copied(), 2)[..] {
+        [one] => Some(one),
+        _ => None,
+    })
+}
+
+/// The only name that has a property.
+fn only<'s>(names: &[&'s str], has: impl Fn(&str) -> bool) -> Option<&'s str> {
+    let mut found = names.iter().filter(|name| has(name));
+    found.next().filter(|_| found.next().is_none()).copied()
+}
+
+/// Whether the schema of a parameter names the type of a value and does not exclude the value. An
+/// array or object is never meant for another parameter.
+fn takes(root: &Value, name: &str, value: &Value) -> bool {
+    let Some(schema) = property(root, root, name) else { return false };
+    let kind = match value {
+        Value::String(_) => "string",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::Bool(_) => "boolean",
+        Value::Null | Value::Array(_) | Value::Object(_) => return false,
+    };
+    let listed = schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(value));
+    let typed = schema.get("type").and_then(Value::as_str);
+    listed && (typed == Some(kind) || (typed == Some("number") && kind == "integer"))
+}
+
+/// The parameter whose name and description fit the words of an unknown name clearly best.
+fn by_meaning<'s>(root: &'s Value, name: &str, free: &[&'s str]) -> Option<&'s str> {
+    if free.len() > MAX_SEARCHED {
+        return None;
+    }
+    let index = Index::new(free.iter().map(|own| {
+        let described = property(root, root, own).and_then(|schema| schema.get("description")?.as_str());
+        Entry::new(own, described.unwrap_or_default())
+    }));
+    let hits = index.search(name).hits;
+    let (best, second) = (hits.first()?, hits.get(1));
+    let is_clear = second.is_none_or(|second| best.score >= CLEAR * second.score);
+    free.get(best.at).copied().filter(|_| is_clear)
 }
 
 /// Whether a schema describes properties by anything but their names.

@@ -15,7 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("schema", &["diagnostic"]),
     ("catalog", &["schema", "name", "diagnostic", "error"]),
     ("profile", &["catalog", "schema", "name", "search", "diagnostic"]),
-    ("engine", &["catalog", "schema", "profile", "skill", "policy", "name", "diagnostic", "error"]),
+    ("engine", &["catalog", "schema", "profile", "skill", "policy", "search", "name", "diagnostic", "error"]),
     ("wire", &["catalog", "schema", "profile", "model", "name", "diagnostic", "error"]),
     (
         "conversation",

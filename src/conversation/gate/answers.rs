@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
+use super::blind::now_call;
 use super::resolve::{near, only_match, shown_name};
-use super::suggest::{Suggest, one_line};
+use super::suggest::{Misnamed, Suggest, one_line};
 use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;
@@ -13,7 +14,6 @@ use crate::conversation::outcome::{OpenedTool, Outcome, Reply};
 use crate::conversation::repair::is_parallel;
 use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
-use crate::engine::unknown_arguments;
 use crate::name::ToolName;
 use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, definition, definitions};
 use crate::wire::{Answered, ExpansionAnswer, MetaRole, Named};
@@ -105,11 +105,13 @@ impl Conversation {
             content.push_str("\nFull definition:\n");
             content.push_str(&definition(resolved.tool, resolved.shown));
         }
+        if opens {
+            content.push_str(&now_call(resolved.shown));
+        }
         let value = current.arguments.value().ok();
-        let unknown = value.map(|value| unknown_arguments(resolved.tool.parameters(), value)).unwrap_or_default();
-        if !unknown.is_empty()
-            && let Some(arguments) = Suggest::of(self).without_unknown(resolved, current.arguments, &unknown)
-        {
+        let misnamed = value.and_then(|value| Misnamed::of(resolved.tool.parameters(), value));
+        let nearest = Suggest::of(self).nearest_call(resolved, current.arguments, misnamed.as_ref());
+        if let Some(arguments) = nearest {
             content.push_str(&Suggest::of(self).repeat_line(current, resolved.shown, &arguments));
         }
         let kind = if nudge == Nudge::None { ReplyKind::Invalid } else { ReplyKind::Loop };

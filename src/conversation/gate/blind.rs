@@ -10,15 +10,21 @@
 //! a line before its result names them.
 
 use super::answers::APPENDED;
-use super::suggest::{Suggest, one_line, unknown_text};
+use super::suggest::{Misnamed, Suggest};
 use super::{CallInProgress, ResolvedTool};
 use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
-use crate::engine::{Blind, unknown_arguments};
+use crate::engine::Blind;
 use crate::name::ToolName;
 use crate::profile::{Delivery, definition};
+
+/// The sentence at the end of an answer with a definition. Without it a model explains instead of
+/// calling (docs/session.md).
+pub(super) fn now_call(shown: &str) -> String {
+    format!("\nNow call {shown} again with parameters of its definition: all values that the user gave, and no others.")
+}
 
 /// How hidden parameters and unknown arguments are handled.
 pub(super) enum Shown {
@@ -47,18 +53,17 @@ impl Conversation {
         let was_read = self.was_read(resolved) || self.state.is_named(tool.name().as_str());
         let mut hidden = if was_read { Vec::new() } else { self.presentation().hidden_parameters(index, tool) };
         let value = current.arguments.value().ok();
-        let unknown = value.map(|value| unknown_arguments(tool.parameters(), value)).unwrap_or_default();
-        if !unknown.is_empty() {
+        if let Some(misnamed) = value.and_then(|value| Misnamed::of(tool.parameters(), value)) {
             if !hidden.is_empty() {
-                let mistake = format!("{shown} was not run: {}", unknown_text("it", &unknown));
-                let repeated = Suggest::of(self).without_unknown(resolved, current.arguments, &unknown);
+                let mistake = format!("{shown} was not run: {}", misnamed.text("it"));
+                let repeated = Suggest::of(self).nearest_call(resolved, current.arguments, Some(&misnamed));
                 return self.answer_first(current, resolved, ReplyKind::Invalid, mistake, repeated);
             }
-            if self.state.was_reported(current.digest) {
+            if self.state.was_noted(current.digest) {
                 return Shown::Already;
             }
             return Shown::With(ForwardNotes {
-                note: Some(format!("[{}]", unknown_text(shown, &unknown))),
+                note: Some(format!("[{}]", misnamed.text(shown))),
                 about_unknown: true,
                 ..ForwardNotes::default()
             });
@@ -75,7 +80,9 @@ impl Conversation {
             return Shown::With(ForwardNotes { note: Some(note), ..ForwardNotes::default() });
         }
         let first = format!("{shown} was not run yet: you had not seen its definition.");
-        self.answer_first(current, resolved, ReplyKind::Shown, first, one_line(current.arguments))
+        // The call is not repeated here: a model would copy it, and leave out again what it had
+        // not seen.
+        self.answer_first(current, resolved, ReplyKind::Shown, first, None)
     }
 
     /// Answers a call with what is wrong, the definition that the model has not seen, and the call
@@ -97,8 +104,7 @@ impl Conversation {
         } else {
             self.add_definition(current, resolved, &mut content)
         };
-        content
-            .push_str(&format!("\nNow call {shown} again in the same form, with only the values that the user gave."));
+        content.push_str(&now_call(shown));
         if let Some(arguments) = repeated {
             content.push_str(&Suggest::of(self).repeat_line(current, shown, &arguments));
         }

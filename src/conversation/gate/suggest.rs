@@ -9,12 +9,16 @@ use super::{CallInProgress, ResolvedTool};
 use crate::catalog::write_string;
 use crate::conversation::Conversation;
 use crate::conversation::error::quoted_names;
-use crate::engine::{Checked, Coerced, Engine, Unknown};
+use crate::diagnostic::visible;
+use crate::engine::{Checked, Coerced, Engine, Unknown, nearest_value, unknown_arguments, wrapped};
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// The maximum size of the arguments of a suggested call in bytes: it must not cost more than the
 /// definition before it.
 const MAX_TRY_BYTES: usize = 2_000;
+
+/// The length in bytes from which a value counts as part of a tool's name, not as a chance match.
+const MIN_REPEATED: usize = 3;
 
 /// The maximum number of suggested calls for one call of the wrapper for parallel calls.
 const MAX_CALLS: usize = 20;
@@ -29,27 +33,55 @@ pub(super) fn try_line(name: &str, arguments: &str) -> String {
     line
 }
 
-/// Unknown arguments and the nearest parameters, as a sentence about a tool.
-pub(super) fn unknown_text(tool: &str, unknown: &[Unknown<'_>]) -> String {
-    let names: Vec<&str> = unknown.iter().map(|own| own.name).collect();
-    let noun = if names.len() == 1 { "parameter" } else { "parameters" };
-    let mut text = format!("{tool} has no {noun} {}", quoted_names(&names));
-    let mut near = Vec::new();
-    for own in unknown {
-        if let Some(name) = &own.near {
-            let intended = quoted_names(&[name]);
-            near.push(if names.len() == 1 {
-                intended
-            } else {
-                format!("{intended} for {}", quoted_names(&[own.name]))
-            });
+/// What is wrong with the names of a call's arguments.
+pub(super) struct Misnamed<'v> {
+    /// The argument that contains all arguments, although the tool has no such parameter.
+    wrapper: Option<&'v str>,
+    /// The names that the tool does not have; inside the wrapper if there is one.
+    unknown: Vec<Unknown<'v>>,
+}
+
+impl<'v> Misnamed<'v> {
+    /// `None` if the tool has a parameter for each argument.
+    pub(super) fn of(parameters: &Value, arguments: &'v Value) -> Option<Self> {
+        match wrapped(parameters, arguments) {
+            Some((name, inner)) => Some(Self { wrapper: Some(name), unknown: unknown_arguments(parameters, inner) })
+                .filter(|_| !unknown_arguments(parameters, arguments).is_empty()),
+            None => Some(Self { wrapper: None, unknown: unknown_arguments(parameters, arguments) })
+                .filter(|found| !found.unknown.is_empty()),
         }
     }
-    match near.is_empty() {
-        true => text.push('.'),
-        false => text.push_str(&format!("; did you mean {}?", near.join(", "))),
+
+    /// A sentence about a tool: the unknown names and the nearest parameters.
+    pub(super) fn text(&self, tool: &str) -> String {
+        let Self { wrapper, unknown } = self;
+        let outer =
+            wrapper.map(|name| format!("{tool} has no parameter `{}` for an object with its arguments", visible(name)));
+        let mut text = match (outer, unknown.is_empty()) {
+            (Some(outer), true) => return format!("{outer}."),
+            (Some(outer), false) => format!("{outer}, and"),
+            (None, _) => format!("{tool} has"),
+        };
+        let names: Vec<&str> = unknown.iter().map(|own| own.name).collect();
+        let noun = if names.len() == 1 { "parameter" } else { "parameters" };
+        text.push_str(&format!(" no {noun} {}", quoted_names(&names)));
+        let mut near = Vec::new();
+        for own in unknown {
+            if let Some(name) = &own.near {
+                let intended = quoted_names(&[name]);
+                near.push(if names.len() == 1 {
+                    intended
+                } else {
+                    format!("{intended} for {}", quoted_names(&[own.name]))
+                });
+            }
+        }
+        match near.is_empty() {
+            true => text.push('.'),
+            false => text.push_str(&format!("; did you mean {}?", near.join(", "))),
+        }
+        text
     }
-    text
 }
 
 /// Builds suggested calls from an engine, with the names that the model sees.
@@ -81,28 +113,51 @@ impl<'s> Suggest<'s> {
         }
     }
 
-    /// A call's arguments with each unknown name replaced by the near one if that is valid, and
-    /// otherwise without the unknown names. `None` if neither is valid.
-    pub(super) fn without_unknown(
+    /// The nearest valid call to one that is not: each unknown name replaced by the near one, each
+    /// value that a list does not contain by the near one, without a wrapper and without arguments
+    /// that only name the tool. `None` if a name has no near one, or if the arguments are not
+    /// valid: a call that leaves out what the user asked for would be repeated as it is.
+    pub(super) fn nearest_call(
         &self,
         resolved: ResolvedTool<'_>,
         arguments: &Arguments,
-        unknown: &[Unknown<'_>],
+        misnamed: Option<&Misnamed<'_>>,
     ) -> Option<String> {
         let text = arguments.text();
-        let members: IndexMap<String, &RawValue> = serde_json::from_str(&text).ok()?;
-        let with_names = |is_replaced: bool| {
-            let mut out = IndexMap::with_capacity(members.len());
-            for (name, value) in &members {
-                match unknown.iter().find(|own| own.name == name) {
-                    None => drop(out.insert(name.as_str(), value.get())),
-                    Some(Unknown { near: Some(near), .. }) if is_replaced => drop(out.insert(near, value.get())),
-                    Some(_) => {}
-                }
-            }
-            self.valid_arguments(resolved, &joined(&out))
+        let mut members: IndexMap<String, &RawValue> = serde_json::from_str(&text).ok()?;
+        if let Some(wrapper) = misnamed.and_then(|misnamed| misnamed.wrapper) {
+            members = serde_json::from_str(members.get(wrapper)?.get()).ok()?;
+        }
+        let parameters = resolved.tool.parameters();
+        let mut out = IndexMap::with_capacity(members.len());
+        for (name, raw) in &members {
+            let value: Value = serde_json::from_str(raw.get()).ok()?;
+            let unknown = misnamed.and_then(|misnamed| misnamed.unknown.iter().find(|own| own.name == name));
+            let name = match unknown.map(|own| own.near.as_deref()) {
+                None => name.as_str(),
+                Some(Some(near)) => near,
+                Some(None) if self.only_names_it(resolved, &value) => continue,
+                Some(None) => return None,
+            };
+            let listed = nearest_value(parameters, name, &value).map(|near| Value::from(near).to_string());
+            out.insert(name, listed.unwrap_or_else(|| raw.get().to_owned()));
+        }
+        self.valid_arguments(resolved, &joined(&out))
+    }
+
+    /// Whether an argument's value only repeats the name of the tool or of its category, as models
+    /// add `"category": "contact"` to `create_contact` after they read a list of categories.
+    fn only_names_it(&self, resolved: ResolvedTool<'_>, value: &Value) -> bool {
+        let category = self.engine.assignment().at(resolved.index).map_or("", |own| own.category.as_str());
+        let names = [resolved.tool.name().as_str(), category].map(str::to_lowercase);
+        let repeats = |value: &Value| {
+            let word = value.as_str().unwrap_or_default().to_lowercase();
+            word.len() >= MIN_REPEATED && names.iter().any(|name| name.contains(&word))
         };
-        with_names(true).or_else(|| with_names(false))
+        match value {
+            Value::Array(values) => !values.is_empty() && values.iter().all(repeats),
+            one => repeats(one),
+        }
     }
 
     /// Arguments on one line, coerced, if they are valid.
@@ -139,7 +194,7 @@ pub(super) fn one_line(arguments: &Arguments) -> Option<String> {
     if text.contains(['\n', '\r']) { arguments.exact() } else { Some(text.trim().to_owned()) }
 }
 
-fn joined(members: &IndexMap<&str, &str>) -> String {
+fn joined(members: &IndexMap<&str, String>) -> String {
     let mut out = "{".to_owned();
     for (name, value) in members {
         if out.len() > 1 {

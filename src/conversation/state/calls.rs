@@ -35,15 +35,10 @@ impl State {
         self.forget();
     }
 
-    /// Whether an earlier call with the same target and arguments was answered here, or ran with a
-    /// note.
-    pub(in crate::conversation) fn was_reported(&self, digest: &str) -> bool {
-        let mut same = self.calls.values().filter(|record| record.digest == digest);
-        same.any(|record| match &record.became {
-            Became::Answered(_) => true,
-            Became::Forwarded { notes, .. } => notes.note.is_some(),
-            _ => false,
-        })
+    /// Whether an earlier call with the same target and arguments ran with a note.
+    pub(in crate::conversation) fn was_noted(&self, digest: &str) -> bool {
+        let noted = |became: &Became| matches!(became, Became::Forwarded { notes, .. } if notes.note.is_some());
+        self.calls.values().any(|record| record.digest == digest && noted(&record.became))
     }
 
     /// The number of remembered calls with a label.

@@ -160,9 +160,9 @@ fn refused_parameters_have_other_names_and_back() {
             );
             let both = given(&mut conversation, r#"{"$top": 1, "_top": 2, "filter[name]": "", "x.y": 2}"#).unwrap_err();
             assert!(both.contains("`$top` and `_top` are the same parameter: give only `_top`"), "{both}");
-            let invented = r#"{"filter_name__259d8078":"n","x.y":1,"bogus":2}"#;
+            let invented = r#"{"filter_name__259d8078":"n","x.y":1,"top":2}"#;
             let suggested = given(&mut conversation, invented).unwrap_err();
-            let line = r#"Try: {"name":"t","arguments":{"filter_name__259d8078":"n","x.y":1}}"#;
+            let line = r#"Try: {"name":"t","arguments":{"filter_name__259d8078":"n","x.y":1,"_top":2}}"#;
             assert!(suggested.contains(line), "{arm}: {suggested}");
         }
     }

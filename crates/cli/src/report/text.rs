@@ -79,8 +79,11 @@ fn arms(out: &mut String, report: &Report) {
     }
     let auto = report.arms.values().find_map(|arm| arm.chosen.as_ref());
     let mut lines = Vec::new();
-    if let Some(chosen) = auto {
-        lines.push(format!("Arm auto takes {}: {}.", chosen.arm, chosen.reason));
+    match auto {
+        // The first line of the report states its savings.
+        Some(chosen) if chosen.arm == report.verdict.arm => lines.push(format!("Arm auto takes {}.", chosen.arm)),
+        Some(chosen) => lines.push(format!("Arm auto takes {}: {}.", chosen.arm, chosen.reason)),
+        None => {}
     }
     if auto.is_none_or(|chosen| chosen.arm != report.verdict.arm) {
         lines.push(format!("The verdict is {}: {}.", report.verdict.arm, report.verdict.reason));

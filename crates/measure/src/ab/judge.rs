@@ -1,4 +1,5 @@
-//! Whether two calls are equal: JSON equality with the schema's defaults filled in.
+//! Whether two calls are equal: JSON equality with the schema's defaults filled in and without
+//! empty optional arguments.
 
 use serde_json::{Map, Value};
 
@@ -9,6 +10,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Whether two argument objects are equal under a tool's schema: numbers by value (5 equals 5.0),
 /// objects in any order of keys, and an omitted property as its `default`, if the schema has one.
+/// An optional property without a default may be omitted or empty (`null`, `""`, `[]`, `{}`).
 #[must_use]
 pub fn same(schema: &Value, one: &Value, other: &Value) -> bool {
     equal(&filled(schema, one, MAX_DEPTH), &filled(schema, other, MAX_DEPTH))
@@ -41,9 +43,16 @@ fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
         Value::Object(entries) => {
             let none = Map::new();
             let properties = object_member(schema, "properties").unwrap_or(&none);
+            let required = schema.get("required").and_then(Value::as_array);
+            let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|own| own == name));
             let mut all = Map::new();
             for (name, value) in entries {
-                all.insert(name.clone(), below(properties.get(name), value));
+                let property = properties.get(name);
+                let value = below(property, value);
+                let is_optional = property.is_some_and(|own| own.get("default").is_none()) && !is_required(name);
+                if !(is_optional && is_empty(&value)) {
+                    all.insert(name.clone(), value);
+                }
             }
             for (name, property) in properties {
                 if let Some(default) = property.get("default")
@@ -59,6 +68,16 @@ fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
             Value::Array(items.iter().map(|item| below(each, item)).collect())
         }
         other => other.clone(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -104,7 +123,12 @@ mod tests {
             (json!({"path": "a"}), json!({"path": "a", "limit": 11}), false),
             // Without a default, omitting a property differs from giving any value.
             (json!({"path": "a"}), json!({"path": "a", "mode": "x"}), false),
-            (json!({"path": "a", "mode": null}), json!({"path": "a"}), false),
+            // An empty optional argument is an omitted one, but not where a default would differ.
+            (json!({"path": "a", "mode": null}), json!({"path": "a"}), true),
+            (json!({"path": "a", "mode": "", "rows": []}), json!({"path": "a"}), true),
+            (json!({"path": "a", "limit": null}), json!({"path": "a"}), false),
+            (json!({"path": ""}), json!({}), false),
+            (json!({"path": "a", "other": ""}), json!({"path": "a"}), false),
             (json!({"path": "a"}), json!({"path": "A"}), false),
             (json!({"path": "1"}), json!({"path": 1}), false),
             (json!({"style": {}}), json!({"style": {"bold": false}}), true),

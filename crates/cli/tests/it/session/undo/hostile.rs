@@ -191,11 +191,21 @@ fn a_killed_undo_leaves_old_or_new_files_and_can_be_completed() {
 fn a_killed_session_leaves_complete_snapshots() {
     let world = World::new("killed-session");
     world.put("a.md", "old");
-    for round in 0..20_u64 {
+    // The first call is answered before its session is killed: it tells how long a call takes here,
+    // and the others are killed at moments spread over that time.
+    let mut taken = std::time::Duration::ZERO;
+    for round in 0..20_u32 {
         let mut session = world.session(&["--id", "s"]);
         session.say(r#"{"explain":true}"#);
-        session.send(&call(&format!("c{round}"), "Edit", json!({"file_path": "a.md"})).to_string());
-        std::thread::sleep(std::time::Duration::from_millis(round * 3));
+        let edit = call(&format!("c{round}"), "Edit", json!({"file_path": "a.md"}));
+        if round == 0 {
+            let started = std::time::Instant::now();
+            assert_eq!(session.say(edit)["undo"]["class"], "snapshot");
+            taken = started.elapsed();
+        } else {
+            session.send(&edit.to_string());
+            std::thread::sleep(taken * round / 16);
+        }
         session.kill();
     }
     let ran = world.undo(&["--list", "--json"]);
@@ -204,6 +214,6 @@ fn a_killed_session_leaves_complete_snapshots() {
     for row in &all {
         assert!(["as_before", "unaudited"].contains(&row["state"].as_str().unwrap()), "{row}");
     }
-    assert!(!all.is_empty(), "some calls left");
+    assert!(!all.is_empty(), "the answered call has a snapshot");
     world.audited();
 }

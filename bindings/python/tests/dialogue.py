@@ -17,14 +17,14 @@ ROWS = [{"region": "north", "sold": 3}, {"region": "south", "sold": 5}]
 BOLD = {**FILE, "sheet_name": "Sales", "cell_range": "A1:B1", "font": {"bold": True}}
 CHART = {**FILE, "chart_type": "bar", "data_range": "B1:B3", "sheet_name": "Sales"}
 
-#: What the scripted model calls, one call a request, and a part of the answer that it must then read.
+#: What the scripted model calls, one call per request, and a part of the answer that it must then read.
 SCRIPT: list[tuple[str, dict[str, Any], str]] = [
     ("expand_tools", {"categories": ["format"]}, "Opened."),
-    ("write_excel", {**FILE, "data": ROWS, "sheet_name": "Sales"}, "rows"),  # blind, and whole: it runs
+    ("write_excel", {**FILE, "data": ROWS, "sheet_name": "Sales"}, "rows"),  # hidden parameters, all of them given
     ("format_cells", {"cell_range": 5}, "invalid arguments"),
     ("format_cells", BOLD, "formatted"),
     ("read_exel", FILE, "read_exel"),  # there is no such tool
-    ("create_excel_chart", CHART, "was not run"),  # blind, so that what was hidden is shown first
+    ("create_excel_chart", CHART, "was not run"),  # hidden parameters are shown first
     ("create_excel_chart", CHART, "charts"),
     ("list_sheets", {**FILE, "offset": None, "limit": HUGE}, "sheets"),  # null where a parameter is optional: not given
     ("expand_tools", {"categories": ["format"]}, "Already open"),
@@ -33,7 +33,7 @@ SCRIPT: list[tuple[str, dict[str, Any], str]] = [
 ]
 DONE = "All written."
 
-#: What must arrive: the valid calls, and only they.
+#: The calls that must run: the valid ones, and no others.
 BEFORE = ["write_excel", "format_cells", "create_excel_chart", "list_sheets"]
 RAN = [*BEFORE, "delete_sheet", "read_excel"]
 #: The request whose call requires approval.
@@ -46,7 +46,7 @@ def settings(arm: str = "lean") -> dict[str, Any]:
 
 
 def identity(tools: Any) -> str:
-    """What a provider's cache sees of a tool array."""
+    """The text of a tool array as a provider caches it."""
     return hashlib.sha256(json.dumps(tools, default=str).encode()).hexdigest()
 
 
@@ -65,7 +65,7 @@ class Dialogue:
         return read_lines(self._log)
 
     def turn(self, tools: Any, newest: Any) -> tuple[str, str, dict[str, Any]] | None:
-        """Takes one request, and gives the id, name and arguments of the call to make; None once everything was said.
+        """Reads one request and returns the id, name and arguments of the call to make; None at the end of the script.
 
         :param tools: the array as it is sent.
         :param newest: the message that the model reads last.
@@ -75,12 +75,12 @@ class Dialogue:
         return (f"c{at}", *self.script[at][:2]) if at < len(self.script) else None
 
     def verify_unanswered(self) -> None:
-        """Until a person has answered everything else was done, and nothing was deleted."""
+        """Before a person answers, everything else has run and nothing was deleted."""
         assert [name for name, _ in self.book.calls] == BEFORE
         assert load_workbook(self.book.folder / "q.xlsx").sheetnames == ["Sheet", "Sales"]
 
     def verify(self, *, huge: int = HUGE, deleted: bool = True) -> None:
-        """Everything that every adapter promises.
+        """Checks what every adapter guarantees.
 
         :param huge: how ``HUGE`` must arrive.
         :param deleted: whether the person said yes. A no changes nothing else.

@@ -1,4 +1,4 @@
-"""Processes that work on one conversation, one after another or at once. What each does is in ``hosts/__main__.py``."""
+"""Processes that work on one conversation, in sequence or at once. ``hosts/__main__.py`` contains what each does."""
 
 from __future__ import annotations
 
@@ -85,13 +85,13 @@ class Process:
         return self._in.readline().strip()
 
     def end(self) -> dict[str, str]:
-        """What came of it."""
+        """Its result."""
         said = self.hear()
         assert said.startswith("{"), f"{said!r}\n{self._errors.read_text()}"
         return json.loads(said)
 
     def killed(self) -> None:
-        """It has ended without a word."""
+        """It has ended without output."""
         assert self._in.read() == ""
         assert self._child is None or self._child.wait(60) == -9
 
@@ -121,14 +121,14 @@ class Place:
         return process
 
     def deleted(self) -> int:
-        """How often the deletion was begun."""
+        """How often the deletion was started."""
         return [name for name, _ in self.dialogue.book.calls].count("delete_sheet")
 
     def keep(self) -> None:
-        """Puts what the framework has stored aside."""
+        """Makes a copy of what the framework has stored."""
         shutil.copytree(self._state, self._kept)
 
     def restore(self) -> None:
-        """Gives the framework what was put aside: a stale copy, a backup, a request that was sent twice."""
+        """Restores that copy, as a stale copy, a backup or a request sent twice would."""
         shutil.rmtree(self._state)
         shutil.copytree(self._kept, self._state)

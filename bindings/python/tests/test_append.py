@@ -42,7 +42,7 @@ def test_anthropics_types_read_it() -> None:
     addition, tool = TypeAdapter(BetaRequestToolAdditionBlockParam), TypeAdapter(BetaToolParam)
     for message in system:
         assert set(message) <= set(BetaSystemMessageParam.__annotations__)
-        # The types hold iterables, which are not read until somebody does: so block by block.
+        # The types contain iterables, which are validated only when they are read: block by block.
         for block in message["content"]:
             addition.validate_python(block)
             assert set(block) <= set(BetaRequestToolAdditionBlockParam.__annotations__)

@@ -1,4 +1,4 @@
-"""What counts as a person's yes, in the loops and in the adapters: True, and nothing else."""
+"""Only True approves a call, in the loops and in the adapters."""
 
 from __future__ import annotations
 

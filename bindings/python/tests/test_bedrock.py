@@ -1,4 +1,4 @@
-"""Bedrock Converse: botocore's service model accepts every request that toolfold's parts make up."""
+"""Bedrock Converse: botocore's service model accepts every request built from toolfold's parts."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def test_calls_of_one_id(framework: str, arm: str, tmp_path: Path) -> None:
     # A folded arm shows what it hid before the first call of the tool.
     runs = script if arm == "full" else [DELETE, *script[2:]]
     if framework == "openai_agents" and arm != "full":
-        # A resumed run of the SDK does not give its tools what it has made so far: the definition is shown once more.
+        # A resumed run of the SDK does not pass earlier messages to its tools: the definition is shown once more.
         runs = runs[:-1]
     host = made(script, arm, tmp_path)
     host.one_id = True

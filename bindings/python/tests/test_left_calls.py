@@ -1,4 +1,4 @@
-"""A host that ended between the model's calls and their answers: the loop takes them up from the history."""
+"""A host that ended between the model's calls and their answers: the loop continues from the history."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ NUMBER = {"type": "object", "properties": {"a": {"type": "integer"}}, "required"
 
 
 class Ran(list[tuple[str, dict[str, Any]]]):
-    """What ran, and tools that note here that they did."""
+    """The list of calls that ran, and tools that add to it."""
 
     def tool(self, name: str, schema: dict[str, Any] = NUMBER) -> Tool:
         async def run(**arguments: Any) -> str:
@@ -46,7 +46,7 @@ def _absent(host: str) -> Any:
 
 
 def play(host: str, tools: list[Tool], script: Script, **settings: Any) -> Model:
-    """One run, from a person's first words to the model's last."""
+    """One run, from the person's first message to the model's last."""
     model = Model(script)
     asyncio.run(asyncio.wait_for(agent_of(host, tools, **settings)(model, "t-1"), 60))
     return model
@@ -55,7 +55,7 @@ def play(host: str, tools: list[Tool], script: Script, **settings: Any) -> Model
 @every()
 @pytest.mark.parametrize("by", ["tasks", "threads"])
 def test_conversations_of_one_agent_do_not_mix(host: str, by: str) -> None:
-    """Six conversations on one agent object, with the same ids of calls: each reads what it did itself."""
+    """Six conversations on one agent object with equal call ids: each reads only its own results."""
     ran = Ran()
     agent = agent_of(host, [ran.tool(f["name"], f["parameters"]) for f in FUNCTIONS], arm="lean", profile="excel")
 
@@ -185,7 +185,7 @@ def test_two_tools_of_one_name(host: str) -> None:
 
 @_absent("pydantic_ai")
 def test_runs_with_other_tools_do_not_mix() -> None:
-    """Two runs of one agent whose tools depend on who asks: each is shown its own, and runs its own."""
+    """Two runs of one agent whose tools depend on the user: each is shown and runs only its own."""
     from pydantic_ai import Agent, RunContext
     from pydantic_ai import Tool as Made
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

@@ -1,4 +1,4 @@
-"""The closed lists of names: every name that comes out is one that the stub has, and tests meet nearly all of them."""
+"""The closed lists of names: every returned name is in the stub, and the tests cause nearly all of them."""
 
 from __future__ import annotations
 

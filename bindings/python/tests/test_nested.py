@@ -139,7 +139,7 @@ def test_langchain_in_a_tool(arm: str, yes: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_pydantic_ai_in_a_tool(arm: str, tmp_path: Path) -> None:
-    """The framework gives what an inner agent defers to the tool that runs it: it is the tool that asks, or nothing runs."""
+    """The framework passes what an inner agent defers to the tool that runs it: that tool asks, or nothing runs."""
     functions, settings, ran = setup("pydantic_ai", arm, tmp_path)
     from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Tool
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
@@ -245,7 +245,7 @@ def test_google_adk(arm: str, how: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arm", ARMS)
 def test_agent_framework_as_a_tool(arm: str, tmp_path: Path) -> None:
-    """The framework does not hand on what an agent in a tool asks: its call fails, and nothing runs."""
+    """The framework does not pass on the question of an agent in a tool: its call fails, and nothing runs."""
     functions, settings, ran = setup("agent_framework", arm, tmp_path)
     from agent_framework import (
         Agent,
@@ -304,7 +304,7 @@ def test_agent_framework_as_a_tool(arm: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 @pytest.mark.parametrize("arm", ["full", "lean", "stable", "index"])
 def test_a_loop_in_a_tool_of_a_loop(arm: str, wire: str, yes: bool, tmp_path: Path) -> None:
-    """The loops of the two SDKs ask by the callback that they are given."""
+    """The loops of the two SDKs ask through the given callback."""
     from test_left_calls import WIRES, words
 
     from toolfold._loop import Dialogue, talk

@@ -1,4 +1,4 @@
-"""LangGraph runs a step again: after a pause of the tool's own, after a failure, from an old checkpoint. An approval is good for
+"""LangGraph runs a step again: after a pause of the tool's own, after a failure, from an old checkpoint. An approval applies to
 one run, and each question gets its own answer."""
 
 from __future__ import annotations

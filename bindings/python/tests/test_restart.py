@@ -33,7 +33,7 @@ def nursery(request: pytest.FixtureRequest) -> Iterator[Nursery]:
 
 @pytest.fixture(scope="module")
 def asked(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the first process leaves: it runs until the question, and ends."""
+    """The state that the first process leaves: it runs until the question, and ends."""
     place = Place(tmp_path_factory.mktemp(nursery.host), nursery.host)
     assert place.tell(nursery.fresh(), "ask").end() == {"text": "asked"}
     place.dialogue.verify_unanswered()
@@ -111,8 +111,8 @@ def test_killed_after_the_question(nursery: Nursery, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("nursery", ["langchain"], indirect=True)
 def test_killed_while_it_asks(nursery: Nursery, tmp_path: Path) -> None:
-    """The question is in the store, and not yet among the checkpoints: the graph goes on from the one before, and asks
-    the same. The other frameworks store nothing before a question, or do not go on from there."""
+    """The question is in the store, and not yet among the checkpoints: the graph continues from the one before and asks
+    the same. The other frameworks store nothing before a question, or do not continue from there."""
     killed_and_answered(nursery, tmp_path, "asking")
 
 

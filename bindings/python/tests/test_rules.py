@@ -161,7 +161,7 @@ def test_an_answer_of_toolfold_never_ends_a_run(arm: str) -> None:
 
 @pytest.mark.parametrize("framework", CARRIERS)
 def test_the_provider_gets_back_what_the_model_wrote(framework: str) -> None:
-    """Requests and messages compared, with what a model thought beside its call."""
+    """Requests and messages are compared, including the reasoning beside a call."""
     needs(framework)
     from hosts import rules
 

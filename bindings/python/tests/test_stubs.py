@@ -23,7 +23,7 @@ def test_mypy_accepts_what_is_right_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_no_type_is_left_open() -> None:
-    """pyo3 writes these where a Rust type has no `Hint`."""
+    """pyo3 writes these for Rust types without a `Hint`."""
     left = r"_typeshed|Incomplete|(?:->|:) (?:Any|dict|list|tuple)(?: \| None)?(?=[,:)\s]|$)"
     lines = STUB.read_text(encoding="utf-8").splitlines()
     code = [line for line in lines if re.match(r"from |import | *(?:def |__?\w+__: |\w+: )", line)]

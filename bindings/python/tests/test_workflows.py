@@ -1,4 +1,4 @@
-"""The workflows are YAML, pin what they run to commits, ask for little, and name files and commands that are there."""
+"""The workflows are YAML, pin actions to commits, request few permissions, and name existing files and commands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_actions_are_pinned_and_rights_are_given_job_by_job(path: Path) -> None:
             assert re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", uses), uses
         assert "${{ github.event" not in step.get("run", ""), "text of others stays out of the shell"
     pinned = {line.strip() for line in path.read_text().splitlines() if "uses:" in line}
-    assert all(re.search(r"# v\d", line) for line in pinned), "each commit says its version"
+    assert all(re.search(r"# v\d", line) for line in pinned), "each commit names its version"
 
 
 def test_ci_runs_what_a_clone_runs() -> None:

@@ -15,6 +15,7 @@ mod fix;
 mod found;
 mod list;
 mod names;
+mod narrowed;
 mod providers;
 mod rules;
 mod schemas;

@@ -15,7 +15,7 @@ use super::row::{Calls, ROW_SCHEMA, Row, Tokens, Wrong};
 use super::tasks::{Task, TrueCall};
 
 /// The answer to a forwarded call without a recorded result.
-pub const STUB: &str = "ok (recorded task: nothing ran, and no result was recorded)";
+pub const STUB: &str = "ok";
 /// The maximum number of requests of a user's turn.
 pub const MAX_REQUESTS_A_TURN: usize = 25;
 /// The tokens of a request without tools and messages: OpenAI's constant.

@@ -245,7 +245,12 @@ rules! {
     ENUM_NARROWED "enum-narrowed" Change Error false
         "a parameter no longer accepts some values" => "accept the old values, too";
     BOUNDS_NARROWED "bounds-narrowed" Change Warning false
-        "a parameter's bounds are narrower" => "accept the old range";
+        "a parameter has narrower bounds, a new pattern or another new restriction" => "accept the old values, too";
+    SCHEMA_CHANGED "schema-changed" Change Warning false
+        "a schema has changed in a way that cannot be decided: earlier calls may be invalid"
+        => "test it with earlier calls, or keep the old schema";
+    SCHEMA_WIDENED "schema-widened" Change Note false
+        "a schema has changed, and every earlier call stays valid" => "nothing: clients need no change";
     DEFAULT_CHANGED "default-changed" Change Warning false
         "a default has changed: calls that omit it behave differently"
         => "keep it, or announce it in the release notes";

@@ -1,5 +1,6 @@
 //! For each rule a list with a finding and a similar one without; `--fix`; the real servers.
 
+mod against;
 mod cases;
 mod corpus;
 mod fixing;

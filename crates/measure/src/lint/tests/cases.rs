@@ -200,6 +200,8 @@ pub(super) const CASES: &[Case] = cases! {
     "type-changed" wide!(r#"{"type":"object","properties":{"a":{"type":"string"},"b":{},"c":{}}}"#), SAME; before OLD;;
     "enum-narrowed" wide!(r#"{"type":"object","properties":{"a":{},"b":{"type":"string","enum":["u"]},"c":{}}}"#), SAME; before OLD;;
     "bounds-narrowed" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{"type":"integer","maximum":5}}}"#), SAME; before OLD;;
+    "schema-changed" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{"not":{"minimum":5}}}}"#), SAME; before OLD;;
+    "schema-widened" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{},"d":{}}}"#), SAME; before OLD;;
     "default-changed" wide!(r#"{"type":"object","properties":{"a":{"default":"y"},"b":{},"c":{}}}"#), SAME; before OLD;;
     "hint-changed" newer!("Reads rows.", "false", r#"{"type":"object"}"#, ""), SAME; before OLD;;
     "description-changed" newer!("Reads.", "true", r#"{"type":"object"}"#, ""), SAME; before OLD;;

@@ -28,6 +28,7 @@ Examples:
   toolfold lint --mcp 'npx -y some-server'             the tools of a server
   toolfold lint --tools tools.json --wire openai-chat  what that API rejects is an error
   toolfold lint --tools new.json --against old.json    and what breaks its users
+  toolfold lint --tools tools.json --pairs             and tools that a model will confuse
   toolfold lint --tools tools.json --fix --out fixed.json    the mechanical fixes, applied
   toolfold lint --rules                                every rule
 
@@ -49,6 +50,10 @@ pub(super) struct LintArgs {
     /// An earlier list: also report differences that break its users
     #[arg(long, value_name = "FILE")]
     against: Option<String>,
+
+    /// Also report tools that a model will confuse
+    #[arg(long)]
+    pairs: bool,
 
     /// Rules to skip
     #[arg(long, value_name = "RULE,…", value_delimiter = ',')]
@@ -124,6 +129,7 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     options.model = config.settings.presentation.model.as_deref();
     options.assignment = assignment.as_ref();
     options.before = before.as_ref().map(|(catalog, _)| catalog);
+    options.pairs = args.pairs;
     options.noticed = &read.diagnostics;
     (options.allow, options.deny) = (&args.allow, &args.deny);
     if args.fix {

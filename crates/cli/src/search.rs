@@ -88,7 +88,7 @@ struct FoundTool {
 /// The JSON Schema of `toolfold search --json`.
 #[must_use]
 pub fn search_schema() -> Schema {
-    schemars::schema_for!(Answer)
+    schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>()
 }
 
 /// The tools that can be found.

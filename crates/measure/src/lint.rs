@@ -60,6 +60,8 @@ pub struct Options<'o> {
     pub assignment: Option<&'o Assignment>,
     /// The previous list, for comparison.
     pub before: Option<&'o Catalog>,
+    /// Whether tools that a model will confuse are reported: each is searched by its own words.
+    pub pairs: bool,
     /// Diagnostics from reading the list.
     pub noticed: &'o [Diagnostic],
     /// Rules that are disabled.
@@ -78,6 +80,7 @@ impl Options<'_> {
             capabilities: Capabilities::builtin(),
             assignment: None,
             before: None,
+            pairs: false,
             noticed: &[],
             allow: &[],
             deny: &[],
@@ -121,6 +124,9 @@ pub(crate) fn findings(catalog: &Catalog, options: &Options<'_>) -> Vec<Finding>
     providers::check_providers(&mut found, catalog, options);
     names::check_names(&mut found, catalog);
     list::check_list(&mut found, catalog, &facts, options.assignment);
+    if options.pairs {
+        list::check_pairs(&mut found, catalog, options.assignment);
+    }
     if let Some(before) = options.before {
         against::check_against(&mut found, before, catalog);
     }

@@ -8,8 +8,9 @@ use toolfold::catalog::{Catalog, Format};
 use toolfold::profile::{Assignment, Detail, Folded, Tier, ToolProfile, first_sentence};
 
 use super::found::Found;
-use super::rules::{BOILERPLATE, LARGE_CATEGORY, NO_HINTS, NO_TITLE, SHARED_SENTENCE, SMALL_STUBS};
+use super::rules::{BOILERPLATE, CONFUSABLE, LARGE_CATEGORY, NO_HINTS, NO_TITLE, SHARED_SENTENCE, SMALL_STUBS};
 use super::view::{first_names, short_line};
+use crate::confusable::confusable;
 
 /// The minimum number of tools whose common beginning is not a coincidence.
 const ALIKE: usize = 3;
@@ -172,5 +173,20 @@ fn hints(found: &mut Found<'_>, catalog: &Catalog) {
         if !tools.is_empty() {
             found.add_finding(rule, "", format!("{} of {all} tools {lack}: {}", tools.len(), first_names(&tools)));
         }
+    }
+}
+
+/// Tools that a model will confuse.
+pub(super) fn check_pairs(found: &mut Found<'_>, catalog: &Catalog, assignment: Option<&Assignment>) {
+    let derived;
+    let assignment = match assignment {
+        Some(own) => own,
+        None => {
+            derived = ToolProfile::derive(catalog).assign(catalog).value;
+            &derived
+        }
+    };
+    for own in confusable(catalog, assignment) {
+        found.add_finding(&CONFUSABLE, "", own.to_string());
     }
 }

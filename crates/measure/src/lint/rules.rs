@@ -213,6 +213,9 @@ rules! {
         "two tools have the same name" => "rename one: only the first is sent";
     COLLIDING "colliding-names" List Warning false
         "names that differ only in case, `-` or `_`" => "rename all but one: models confuse them";
+    CONFUSABLE "confusable-tools" List Warning false
+        "tools that a model will confuse (with --pairs)"
+        => "state in each description when to use which, or merge them";
     SPELLINGS "inconsistent-parameter" List Note false
         "tools spell the same parameter differently" => "use one spelling";
     LARGE_CATEGORY "large-category" List Note false

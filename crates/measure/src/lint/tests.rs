@@ -45,6 +45,7 @@ fn every_rule_has_a_case_and_a_near_miss() {
                 assignment: assignment.as_ref(),
                 wire: case.wire,
                 model: case.model,
+                pairs: true,
                 ..Options::new()
             };
             let found = of(case.rule, text, &options);

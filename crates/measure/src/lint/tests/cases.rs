@@ -182,6 +182,8 @@ pub(super) const CASES: &[Case] = cases! {
     "unreadable-tool" r#"[{"name":"a","inputSchema":{"type":"object"}},{"description":"Reads.","inputSchema":{"type":"object"}}]"#, said!("Reads.");;
     "duplicate-name" tools!("a" "Reads.", "a" "Writes."), tools!("a" "Reads.", "b" "Writes.");;
     "colliding-names" tools!("read_rows" "Reads.", "readRows" "Reads too."), tools!("read_rows" "Reads.", "read_row" "Reads one.");;
+    "confusable-tools" r#"[{"name":"search_web","description":"Search it.","inputSchema":{"type":"object","properties":{"query":{}}}},{"name":"search_mail","description":"Search it.","inputSchema":{"type":"object","properties":{"query":{}}}},{"name":"search_code","description":"Search it.","inputSchema":{"type":"object","properties":{"query":{}}}},{"name":"search_docs","description":"Search it.","inputSchema":{"type":"object","properties":{"query":{}}}}]"#,
+        r#"[{"name":"search_web","description":"Searches public pages.","inputSchema":{"type":"object","properties":{"query":{}}}},{"name":"send_mail","description":"Sends a message.","inputSchema":{"type":"object","properties":{"to":{}}}}]"#;;
     "inconsistent-parameter" r#"[{"name":"a","inputSchema":{"type":"object","properties":{"fileId":{"type":"string"}}}},{"name":"b","inputSchema":{"type":"object","properties":{"file_id":{"type":"string"}}}}]"#,
         r#"[{"name":"a","inputSchema":{"type":"object","properties":{"fileId":{"type":"string"}}}},{"name":"b","inputSchema":{"type":"object","properties":{"fileIds":{"type":"string"}}}}]"#;;
     "large-category" tools!("a1" "x", "a2" "x", "a3" "x", "a4" "x", "a5" "x", "a6" "x", "a7" "x", "a8" "x", "a9" "x", "a10" "x", "a11" "x"),
@@ -201,7 +203,8 @@ pub(super) const CASES: &[Case] = cases! {
     "enum-narrowed" wide!(r#"{"type":"object","properties":{"a":{},"b":{"type":"string","enum":["u"]},"c":{}}}"#), SAME; before OLD;;
     "bounds-narrowed" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{"type":"integer","maximum":5}}}"#), SAME; before OLD;;
     "schema-changed" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{"not":{"minimum":5}}}}"#), SAME; before OLD;;
-    "schema-widened" wide!(r#"{"type":"object","properties":{"a":{},"b":{},"c":{},"d":{}}}"#), SAME; before OLD;;
+    "schema-widened" wide!(r#"{"type":"object","properties":{"a":{"type":["string","integer"],"default":"x"},"b":{"type":"string","enum":["u","v","w","z"]},"c":{"type":"number","maximum":10}}}"#),
+        wide!(r#"{"type":"object","properties":{"a":{"type":["string","integer"],"default":"x"},"b":{"type":"string","enum":["u","v","w"]},"c":{"type":"number","maximum":5}}}"#); before OLD;;
     "default-changed" wide!(r#"{"type":"object","properties":{"a":{"default":"y"},"b":{},"c":{}}}"#), SAME; before OLD;;
     "hint-changed" newer!("Reads rows.", "false", r#"{"type":"object"}"#, ""), SAME; before OLD;;
     "description-changed" newer!("Reads.", "true", r#"{"type":"object"}"#, ""), SAME; before OLD;;

@@ -66,8 +66,7 @@ fn a_writing_call_runs_after_its_hidden_parameters_are_shown() {
         let reply = shown(conversation.dispatch(&put("1")));
         let text = &reply.answer.content;
         assert!(text.starts_with("put was not run yet: you had not seen its definition.\n"), "{arm}: {text}");
-        let last =
-            "\nNow call put again with parameters of its definition: all values that the user gave, and no others.";
+        let last = "\nNow call put again. Set only parameters for which the user gave a value.";
         assert!(text.contains("\"enum\":[\"slow\",\"fast\"]") && text.ends_with(last), "{arm}: {text}");
         assert!(reply.answer.failed && reply.opened.len() == 1, "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("2"))), "{arm}: unchanged");

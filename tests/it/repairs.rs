@@ -195,7 +195,7 @@ fn a_schema_with_rules_for_other_names_accepts_them() {
 
 /// The last line of an answer with a definition.
 fn now_call(name: &str) -> String {
-    format!("\nNow call {name} again with parameters of its definition: all values that the user gave, and no others.")
+    format!("\nNow call {name} again. Set only parameters for which the user gave a value.")
 }
 
 /// A call with names of another kind, in a wrapper, with a value that is nearly listed, or with

@@ -9,10 +9,12 @@
 
 mod mistakes;
 mod options;
+mod spellings;
 
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use self::options::letters;
+use self::spellings::{may_be, may_mean, usual_program};
 use super::argv::{Word, known, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
@@ -29,6 +31,8 @@ pub struct CommandPattern {
     pub any: bool,
     /// What its author may have taken it for.
     mistake: Option<Mistake>,
+    /// The usual name of its program, if it names one.
+    usual_program: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +54,14 @@ impl CommandPattern {
             return invalid("a command pattern must not contain control characters");
         }
         if matches!(text, "*" | ":*") {
-            return Ok(Self { tokens: Vec::new(), open: true, over_paths: false, any: true, mistake: None });
+            return Ok(Self {
+                tokens: Vec::new(),
+                open: true,
+                over_paths: false,
+                any: true,
+                mistake: None,
+                usual_program: None,
+            });
         }
         let (body, mut open) = if let Some(body) = text.strip_suffix(":*") { (body, true) } else { (text, false) };
         let mut tokens = split(body)?;
@@ -67,7 +78,10 @@ impl CommandPattern {
         }
         match tokens.first() {
             None => invalid("a command pattern must name a program, or be `*`"),
-            Some(_) => Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text) }),
+            Some(first) => {
+                let usual_program = first.literal().map(|name| usual_program(name).to_owned());
+                Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text), usual_program })
+            }
         }
     }
 
@@ -163,7 +177,14 @@ impl CommandPattern {
         for argv in forms {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));
             if best == Fit::Yes {
-                break;
+                return best;
+            }
+        }
+        let Some(program) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
+        if forms.iter().any(|argv| may_be(program, argv)) {
+            let words: Option<Vec<&str>> = self.tokens.iter().map(Token::literal).collect();
+            if words.is_some_and(|words| forms.iter().any(|argv| may_mean(&words, argv))) {
+                return Fit::Maybe;
             }
         }
         best

@@ -76,6 +76,7 @@ mod policy_set;
 mod prepared;
 mod programs;
 mod rule;
+mod settings;
 pub mod shell;
 mod store_error;
 #[cfg(test)]

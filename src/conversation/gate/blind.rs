@@ -23,7 +23,7 @@ use crate::profile::{Delivery, definition};
 /// The sentence at the end of an answer with a definition. Without it a model explains instead of
 /// calling (docs/session.md).
 pub(super) fn now_call(shown: &str) -> String {
-    format!("\nNow call {shown} again with parameters of its definition: all values that the user gave, and no others.")
+    format!("\nNow call {shown} again. Set only parameters for which the user gave a value.")
 }
 
 /// How hidden parameters and unknown arguments are handled.

@@ -15,24 +15,29 @@ struct Score {
     asked: usize,
 }
 
-/// The most rows of a class that may be allowed, of grade must and of grade hardening. A class
-/// without a line is not bounded here: what it needs is not built.
+/// The most rows of a class that may be allowed, of grade must and of grade hardening.
 const CEILINGS: &[(&str, usize, usize)] = &[
     ("awk-regex", 0, 0),
+    ("deny-alias", 2, 0),
     ("deny-rm", 0, 0),
     ("env-prefix", 0, 0),
     ("floor-self-approval", 0, 0),
     ("host-allow-v6", 0, 0),
     ("host-deny", 0, 2),
+    ("host-deny-command", 1, 1),
     ("host-deny-userinfo", 0, 0),
     ("option-git", 0, 0),
     ("outside-read", 0, 0),
+    ("outside-write", 1, 0),
+    ("own-settings", 0, 0),
     ("parse-history", 0, 0),
     ("parse-printf-n", 0, 0),
     ("parse-var-redirect", 0, 0),
     ("path-form", 0, 2),
+    ("read-deny", 1, 7),
     ("readonly-table", 0, 0),
     ("wrapper-deny", 0, 1),
+    ("zsh", 0, 0),
 ];
 
 #[test]

@@ -4,6 +4,7 @@ mod denies;
 mod hidden;
 mod options;
 mod reach;
+mod spellings;
 mod started;
 
 #[track_caller]

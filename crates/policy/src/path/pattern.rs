@@ -70,6 +70,11 @@ impl PathPattern {
         Self { negated: false, path: LexPath::plain(path) }
     }
 
+    /// Whether a segment of it is this name, and not a pattern that covers it.
+    pub(crate) fn names(&self, segment: &str) -> bool {
+        self.path.parts.iter().any(|part| part.eq_ignore_ascii_case(segment))
+    }
+
     /// Whether it is unanchored, for the lint: it starts neither at the root, nor at home, nor with
     /// `./`, nor with `**`.
     pub(crate) fn is_bare(&self, text: &str) -> bool {

@@ -8,6 +8,7 @@ use crate::hints;
 use crate::host::Host;
 use crate::path::{LexPath, PathPattern};
 use crate::rule::{Access, Rule};
+use crate::settings;
 use crate::shell::FileEffect;
 
 /// One thing that a call does.
@@ -177,6 +178,9 @@ impl Prepared<'_> {
     /// the access of its family that an allow for the command does not cover.
     fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
         let loosen = rule.effect == Effect::Allow;
+        if loosen && file.access == Access::Write && self.is_unnamed_setting(rule, file) {
+            return Fit::No;
+        }
         let Some((pattern, access)) = &rule.path else {
             let access = match rule.family {
                 Some(Family::Read) => Access::Read,
@@ -195,6 +199,15 @@ impl Prepared<'_> {
             Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
             fit => fit,
         }
+    }
+
+    /// Whether a file is a setting that programs load and run code by, and the path of an allow does
+    /// not name it: `**` covers none of them.
+    fn is_unnamed_setting(&self, rule: &Rule, file: &FileEffect) -> bool {
+        let Some(path) = &file.path else { return false };
+        let absolute = path.absolute(&self.context);
+        let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
+        !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
     }
 
     /// Whether a look at the disk found nothing that a pattern names among the files that the call

@@ -300,6 +300,9 @@ impl Walker {
         }
         for (name, value) in assigned {
             self.environment(&name, value.as_deref());
+            // A proxy is a host that the program contacts.
+            let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
+            self.found.hosts.extend(value.filter(|value| is_proxy || value.contains("://")));
         }
         // `exec <file` redirects what all later commands read.
         if input != Input::Inherited && matches!(words.as_slice(), [only] if only.is("exec")) {

@@ -26,7 +26,7 @@ fn truth(user: &str, at: usize) -> Option<(String, Value)> {
 fn omits(request: &Request) -> String {
     let messages = request.body["messages"].as_array().unwrap();
     let user = messages.iter().rfind(|message| message["role"] == "user").unwrap();
-    // The result of a call that ran ends with the stub; other answers request the same call once more.
+    // The result of a call that ran ends with the stub; other answers request the same call again.
     let done = messages.iter().filter(|own| own["role"] == "tool");
     let done = done.filter(|own| own["content"].as_str().unwrap().lines().last() == Some("ok")).count();
     let message = match truth(user["content"].as_str().unwrap(), done) {

@@ -1,0 +1,15 @@
+//! Files of a project that programs load settings from, and run code by.
+
+/// Folders and files whose content other programs run or obey. Sources: the manuals of the
+/// programs: git-config(1) and githooks(5), direnv(1), the settings of the editors and agents that
+/// name commands or servers, and the files that continuous integration and package managers run.
+const SETTINGS: &str = "\
+    .agents .circleci .claude .codex .continue .cursor .devcontainer .direnv .envrc .gemini .git .github \
+    .gitlab-ci.yml .gitmodules .hg .husky .idea .mcp.json .npmrc .pre-commit-config.yaml .qwen .roo .svn \
+    .toolfold .vscode .windsurf .yarnrc.yml";
+
+/// The setting that a segment of a path is, in the spelling of the table: file systems may ignore
+/// case.
+pub(crate) fn setting(segment: &str) -> Option<&'static str> {
+    SETTINGS.split_whitespace().find(|own| own.eq_ignore_ascii_case(segment))
+}

@@ -99,6 +99,11 @@ pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
     (!server.is_empty() && !own.is_empty()).then_some((server, own))
 }
 
+/// A name or prefix without a leading `mcp_` or `mcp-`.
+pub(super) fn without_mcp(name: &str) -> &str {
+    name.strip_prefix("mcp_").or_else(|| name.strip_prefix("mcp-")).unwrap_or(name)
+}
+
 /// The words of a text in lower case, split at capitals and at characters other than letters and
 /// digits. `iPhone15Pro` becomes `i phone15 pro`; numbers are words too.
 pub(super) fn lower_case_words(text: &str) -> Vec<String> {

@@ -10,7 +10,7 @@ use super::blocks::{Candidate, candidates, is_pictograph};
 use super::judge::{Fit, capitalised, judge_sentence, tidy};
 use super::{first_sentence, shortened};
 use crate::catalog::{Catalog, Tool};
-use crate::profile::words::{lower_case_words, own_name};
+use crate::profile::words::{lower_case_words, own_name, without_mcp};
 
 /// The minimum number of tools whose equal sentences are not a coincidence. Two may be variants (a
 /// chart as an image, a chart in a sheet) whose first sentence fits both.
@@ -94,7 +94,7 @@ fn telling_title(tool: &Tool, titles: &Alike) -> Option<String> {
 /// A tool's name as words: `mcp__github__create_issue` becomes `Create issue`.
 fn name_in_words(name: &str) -> String {
     let own = own_name(name);
-    let own = own.strip_prefix("mcp_").or_else(|| own.strip_prefix("mcp-")).unwrap_or(own);
+    let own = without_mcp(own);
     let text = shortened(&capitalised(&lower_case_words(own).join(" ")));
     if text.is_empty() { shortened(name) } else { text }
 }

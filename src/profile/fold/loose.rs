@@ -16,7 +16,7 @@ use super::Kept;
 use super::bare::bare_text;
 use super::schema::mentioned;
 use super::write::write_schema;
-use crate::schema::{self, Role, Target, role};
+use crate::schema::{self, Role, Target, object_member, role};
 
 /// Keywords under which a wider schema accepts less, or whose effect depends on what other schemas
 /// accept.
@@ -58,7 +58,7 @@ pub(super) fn loosened<'s>(
             schema::held(key, value, |child| waiting.push(child));
         }
         let needed = if barred.contains(&std::ptr::from_ref(node)) { None } else { mentioned(root, node) };
-        for (name, property) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
+        for (name, property) in object_member(map, "properties").into_iter().flatten() {
             let optional = needed.as_ref().is_some_and(|needed| !needed.contains(name.as_str()));
             match optional.then(|| looser(root, property)).flatten() {
                 Some(text) => {

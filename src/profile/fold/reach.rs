@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Role, role};
+use crate::schema::{self, Role, role, text_member};
 
 /// The definitions to write: those that a written schema refers to, or all of them.
 #[derive(Debug, Default)]
@@ -140,5 +140,5 @@ impl<'s> Reach<'s> {
 fn references(map: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let mapping = map.get("discriminator").and_then(|own| own.get("mapping")).and_then(Value::as_object);
     let variants = mapping.into_iter().flat_map(Map::values).filter_map(Value::as_str);
-    map.get("$ref").and_then(Value::as_str).into_iter().chain(variants.filter(|text| text.starts_with('#')))
+    text_member(map, "$ref").into_iter().chain(variants.filter(|text| text.starts_with('#')))
 }

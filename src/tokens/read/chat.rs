@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::other_member;
 use super::tools::{functions_of, read_tools};
 use super::value::{arguments_text, content, expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::schema::text_member;
 use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role, Turn};
 use crate::tokens::python::truthy;
@@ -63,7 +64,7 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
         }
         return Ok(());
     }
-    let said = match message.get("refusal").and_then(Value::as_str) {
+    let said = match text_member(message, "refusal") {
         Some(refusal) if said.is_empty() => Cow::Borrowed(refusal),
         _ => said,
     };
@@ -149,8 +150,8 @@ pub(super) fn read_format<'a>(
         Some("text" | "json_object") => Ok(()),
         Some("json_schema") => {
             let inner = given(format, "json_schema").unwrap_or(format);
-            let name = inner.get("name").and_then(Value::as_str).unwrap_or_default();
-            let description = inner.get("description").and_then(Value::as_str).filter(|text| !text.is_empty());
+            let name = text_member(inner, "name").unwrap_or_default();
+            let description = text_member(inner, "description").filter(|text| !text.is_empty());
             prompt.format = Some(Format { name, description, schema: given(inner, "schema") });
             Ok(())
         }

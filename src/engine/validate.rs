@@ -249,5 +249,6 @@ fn compile_error(error: &ValidationError<'_>) -> String {
 
 fn lower(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+    let Some(first) = chars.next() else { return String::new() };
+    first.to_lowercase().chain(chars).collect()
 }

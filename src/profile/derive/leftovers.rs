@@ -232,8 +232,8 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
     shared.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
     for (verb, _) in shared {
         let own: Vec<Group> = loose.extract_if(.., |group| verbs(units, group).contains(&verb)).collect();
-        let members: Vec<usize> = own.iter().flat_map(|group| group.units.iter().copied()).collect();
-        if size(units, &members) >= limits.least {
+        if total_size(units, &own) >= limits.least {
+            let members = own.into_iter().flat_map(|group| group.units).collect();
             groups.push(Group { subjects: vec![vec![verb.to_owned()]], units: members, ..Group::default() });
         } else {
             loose.extend(own);

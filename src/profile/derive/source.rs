@@ -133,15 +133,21 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
     }
     let mut named: BTreeMap<String, Vec<(usize, &'t str)>> = BTreeMap::new();
     for (first, places) in groups {
-        let tools = places.into_iter().filter_map(|place| members.get(place));
-        named.insert(first, tools.map(|(at, tool)| (*at, tool.name().as_str())).collect());
+        let tools = named.entry(first).or_default();
+        for (at, tool) in places.into_iter().filter_map(|place| members.get(place)) {
+            tools.push((*at, tool.name().as_str()));
+        }
     }
     Some(named)
 }
 
 fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
-    let rests = tools.iter().map(|(at, rest)| (*at, (*rest).to_owned())).collect();
-    let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, name_words(rest))).collect();
+    let (mut rests, mut words_of) = (Vec::new(), Vec::new());
+    for (at, rest) in tools {
+        rests.push((at, rest.to_owned()));
+        words_of.push((at, name_words(rest)));
+    }
+    let mut tools: Vec<(usize, Vec<String>)> = words_of;
     let mut prefix = Vec::new();
     while let Some(word) = common_first(&tools) {
         for (_, words) in &mut tools {

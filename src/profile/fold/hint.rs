@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::profile::words::first_bytes;
 use crate::schema::{self, list_member, object_member, text_member};
 
 /// The maximum length of a hint, in words.
@@ -84,12 +85,7 @@ pub(super) fn hints(root: &Value) -> HashMap<*const Value, String> {
 /// The hint of one parameter.
 fn hint(node: &Value) -> Option<String> {
     let map = node.as_object().filter(|map| is_told_in_words(map))?;
-    let text = text_member(map, "description").unwrap_or_default();
-    let mut end = MAX_READ.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = text.get(..end).unwrap_or_default();
+    let text = first_bytes(text_member(map, "description").unwrap_or_default(), MAX_READ);
     example(text).or_else(|| declared_example(map)).or_else(|| form(text))
 }
 

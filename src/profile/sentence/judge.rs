@@ -1,6 +1,6 @@
 //! Judges whether a sentence describes what a tool does.
 
-use super::blocks::{Candidate, is_pictograph};
+use super::blocks::{Candidate, is_in_capitals, is_pictograph};
 use super::phrases::{has_start, is_aside};
 use crate::profile::words::is_verb;
 
@@ -165,12 +165,6 @@ fn unlabelled(text: &str) -> &str {
     let capitals = is_in_capitals(label) && label.len() > 2 && !SHOUTS.iter().any(|shout| label.contains(shout));
     let rest = rest.trim_start();
     if (code || capitals) && begins_with_deed(rest) { rest } else { text }
-}
-
-fn is_in_capitals(text: &str) -> bool {
-    // A script without capitals is never in capitals.
-    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
-    letters.peek().is_some() && letters.all(char::is_uppercase)
 }
 
 /// Whether a sentence is several words in capitals: `READ CAREFULLY !!!`.

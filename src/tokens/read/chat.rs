@@ -89,14 +89,17 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
 }
 
 fn read_calls<'a>(message: &'a Value, path: &str) -> Result<Vec<Call<'a>>, CountError> {
-    let list = message.get("tool_calls").filter(|calls| truthy(calls));
-    let Some(list) = list else {
-        let one = message.get("function_call").filter(|call| truthy(call));
-        return one.map(|call| read_call(call, &format!("{path}/function_call"))).into_iter().collect();
-    };
-    let path = format!("{path}/tool_calls");
-    let calls = list.as_array().ok_or_else(|| expected(&path, "a list of tool calls"))?;
-    calls.iter().enumerate().map(|(i, call)| read_call(call, &format!("{path}/{i}"))).collect()
+    let mut read = Vec::new();
+    if let Some(list) = message.get("tool_calls").filter(|calls| truthy(calls)) {
+        let path = format!("{path}/tool_calls");
+        let calls = list.as_array().ok_or_else(|| expected(&path, "a list of tool calls"))?;
+        for (i, call) in calls.iter().enumerate() {
+            read.push(read_call(call, &format!("{path}/{i}"))?);
+        }
+    } else if let Some(call) = message.get("function_call").filter(|call| truthy(call)) {
+        read.push(read_call(call, &format!("{path}/function_call"))?);
+    }
+    Ok(read)
 }
 
 fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
@@ -112,9 +115,10 @@ fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
 /// `call_status`: the status of the items after calls as recorded, a list of strings per round.
 fn statuses(body: &Value, prompt: &mut Prompt<'_>) {
     let Some(Value::Array(recorded)) = body.get("call_status") else { return };
-    let rounds =
-        prompt.turns.iter_mut().filter_map(|turn| if let Turn::Round(round) = turn { Some(round) } else { None });
-    for (round, statuses) in rounds.zip(recorded) {
+    let mut recorded = recorded.iter();
+    for turn in &mut prompt.turns {
+        let Turn::Round(round) = turn else { continue };
+        let Some(statuses) = recorded.next() else { return };
         let statuses = statuses.as_array().into_iter().flatten();
         for (call, status) in round.calls.iter_mut().zip(statuses) {
             call.completed = *status == "completed";

@@ -237,7 +237,8 @@ impl<'u> About<'u> {
     fn names_subject(&self, unit: &Unit) -> bool {
         for word in &self.subject {
             let in_name = unit.nouns.iter().any(|noun| noun == word);
-            if !in_name && !(unit.said.contains(*word) && self.is_rare_elsewhere(word)) {
+            let in_sentence = unit.said.contains(*word) && self.is_rare_elsewhere(word);
+            if !in_name && !in_sentence {
                 return false;
             }
         }

@@ -147,26 +147,33 @@ impl Catalog {
     pub fn filtered(&self, kept: &[bool]) -> Self {
         let mut places = Vec::with_capacity(self.tools.len());
         let mut tools = IndexMap::new();
+        let mut leaves_breakpoint = false;
         for (at, (name, tool)) in self.tools.iter().enumerate() {
-            let stays = kept.get(at) == Some(&true);
-            places.push(stays.then_some(tools.len()));
-            if stays {
+            if kept.get(at) == Some(&true) {
+                places.push(Some(tools.len()));
                 tools.insert(name.clone(), tool.clone());
+            } else {
+                places.push(None);
+                leaves_breakpoint |= tool.breakpoint().is_some();
             }
         }
+        let whole;
+        let layout = match self.layout.as_deref() {
+            Some(layout) => layout,
+            None if leaves_breakpoint => {
+                whole = Layout::of_tools(Format::Anthropic, self.tools.len());
+                &whole
+            }
+            None => return Self { tools, layout: None },
+        };
         let place = |at: usize| places.get(at).copied().flatten();
-        let breakpoint = |at: usize| {
-            self.at(at)
-                .and_then(|tool| Some((tool, tool.breakpoint()?)))
-                .map(|(tool, text)| Breakpoint { tool: tool.name().as_str().into(), text: text.into() })
-        };
-        let whole = || Layout::of_tools(Format::Anthropic, self.tools.len());
-        let leaves_one = || (0..self.tools.len()).any(|at| place(at).is_none() && breakpoint(at).is_some());
-        let layout = match &self.layout {
-            Some(layout) => Some(layout.filtered(place, breakpoint)),
-            None => leaves_one().then(|| whole().filtered(place, breakpoint)),
-        };
-        Self { tools, layout: layout.map(Arc::new) }
+        let filtered = layout.filtered(place, |at| self.breakpoint_at(at));
+        Self { tools, layout: Some(Arc::new(filtered)) }
+    }
+
+    fn breakpoint_at(&self, index: usize) -> Option<Breakpoint> {
+        let tool = self.at(index)?;
+        Some(Breakpoint { tool: tool.name().as_str().into(), text: tool.breakpoint()?.into() })
     }
 
     /// The same catalog with other definitions of some tools, each with its index and its name.

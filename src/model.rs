@@ -175,8 +175,11 @@ impl ModelId {
         if let Some(at) = family_at(&words, host) {
             found.read_words(&words, at);
         }
-        let is_word = |word: &&str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphabetic());
-        found.variants.extend(suffixes.filter(is_word).map(str::to_owned));
+        for word in suffixes {
+            if !word.is_empty() && is_alphabetic(word) {
+                found.variants.push(word.to_owned());
+            }
+        }
         found
     }
 
@@ -208,8 +211,14 @@ impl ModelId {
                 self.variants.push(word.clone());
             }
         }
-        self.tier = (!tier.is_empty()).then(|| tier.join("-"));
-        self.vendor = FAMILIES.iter().find(|(name, _)| *name == family).map(|(_, vendor)| *vendor);
+        if !tier.is_empty() {
+            self.tier = Some(tier.join("-"));
+        }
+        for (name, vendor) in FAMILIES {
+            if name == family {
+                self.vendor = Some(vendor);
+            }
+        }
         self.family = Some(family.to_owned());
     }
 }
@@ -270,7 +279,10 @@ fn id_words(name: &str) -> Vec<String> {
     for part in name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.') {
         let dotted_number = part.split('.').skip(1).all(|piece| piece.starts_with(|c: char| c.is_ascii_digit()));
         let pieces: Vec<&str> = if dotted_number { vec![part] } else { part.split('.').collect() };
-        for word in pieces.into_iter().filter(|word| !word.is_empty()) {
+        for word in pieces {
+            if word.is_empty() {
+                continue;
+            }
             let letters = word.find(|c: char| c.is_ascii_digit()).unwrap_or(word.len());
             match word.split_at_checked(letters) {
                 Some((family, rest)) if !rest.is_empty() && is_family(family) => {
@@ -293,7 +305,7 @@ fn family_at(words: &[String], host: Option<Host>) -> Option<usize> {
     let first = words.first()?;
     if is_family(first) {
         // A lone `o` is OpenAI's family only if a number follows.
-        return (first != "o" || version_after(words, 0).0.is_some()).then_some(0);
+        return if first != "o" || version_after(words, 0).0.is_some() { Some(0) } else { None };
     }
     let copied = words.iter().any(|word| word.starts_with("distil") || word.starts_with("merge"));
     // `codex` is a variant of GPT unless it comes first.
@@ -304,7 +316,11 @@ fn family_at(words: &[String], host: Option<Host>) -> Option<usize> {
             return Some(at);
         }
     }
-    first.bytes().all(|b| b.is_ascii_alphabetic()).then_some(0)
+    if is_alphabetic(first) { Some(0) } else { None }
+}
+
+fn is_alphabetic(word: &str) -> bool {
+    word.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
 /// The version that follows a family and its optional tier, and the range of words it was read

@@ -40,7 +40,7 @@ pub(crate) use arguments::{single_type, takes_no_parameters};
 pub(crate) use document::Document;
 pub use keyword::{Holds, holds, keyword_names};
 pub(crate) use keyword::{Role, TYPES, is_annotation, keyword, role};
-pub(crate) use members::{list_member, object_member, text_member};
+pub(crate) use members::{list_member, object_member, text_member, text_members};
 pub use merge::dereferenced;
 pub(crate) use merge::{flattened, merge};
 pub(crate) use normal::normalize;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::schema;
+use crate::schema::text_member;
 
 /// Constructs in a schema that some API rejects. Wires repair them when they write it, see
 /// `docs/wires.md`.
@@ -30,7 +31,7 @@ impl Faults {
         let mut no_items = false;
         schema::walk(root, &mut |node| no_items |= is_array(node.get("type")) && node.get("items").is_none());
         Self {
-            not_an_object: root.get("type").and_then(Value::as_str) != Some("object"),
+            not_an_object: text_member(root, "type") != Some("object"),
             no_properties: root.get("properties").is_none(),
             no_items,
             alternatives: ALTERNATIVES.iter().any(|key| root.get(*key).is_some()),

@@ -133,7 +133,10 @@ impl List<'_> {
     }
 
     fn note_left_out(&mut self, file: &str) {
-        let keys: Vec<String> = self.left_out.iter().take(MAX_KEYS).map(|key| format!("`{key}`")).collect();
+        let mut keys = Vec::new();
+        for key in self.left_out.iter().take(MAX_KEYS) {
+            keys.push(format!("`{key}`"));
+        }
         if !keys.is_empty() {
             let more = if self.left_out.len() > MAX_KEYS { " and more" } else { "" };
             let message = format!("the keys {}{more} are settings of a framework: they are left out", keys.join(", "));
@@ -142,7 +145,10 @@ impl List<'_> {
     }
 
     fn entry(&mut self, raw: &RawValue, read: Result<&Fields<'_>, &String>, path: &str) {
-        let kind = read.map_err(Clone::clone).and_then(|fields| Ok((fields, sniff::entry_kind(fields, self.format)?)));
+        let kind = match read {
+            Ok(fields) => sniff::entry_kind(fields, self.format).map(|kind| (fields, kind)),
+            Err(why) => Err(why.clone()),
+        };
         match kind {
             Err(why) => self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path),
             Ok((fields, Kind::Tool)) => {
@@ -167,20 +173,25 @@ impl List<'_> {
     ) -> Option<usize> {
         let mut noticed = Vec::new();
         let place = self.catalog.len();
-        let added = read::read_tool(raw, fields, self.format, namespace, &mut noticed).and_then(|tool: Tool| {
-            if let Some(known) = self.catalog.get(tool.name().as_str())
-                && known.is_same(&tool)
-            {
-                let message = format!("a tool named `{}` is registered already, with the same definition", tool.name());
-                return Err(Diagnostic::note("duplicate-tool", Place::default(), message));
-            }
-            self.catalog.add(tool).map(|()| place)
-        });
-        let place = added.map_err(|fault| noticed.push(fault)).ok();
+        let read = read::read_tool(raw, fields, self.format, namespace, &mut noticed);
+        let added = read.and_then(|tool| self.add_distinct(tool));
+        let is_added = added.is_ok();
+        noticed.extend(added.err());
         for diagnostic in noticed {
             self.notes.push_at(diagnostic, given.get(), path);
         }
-        place
+        if is_added { Some(place) } else { None }
+    }
+
+    /// Adds a tool unless the catalog has the same one.
+    fn add_distinct(&mut self, tool: Tool) -> Result<(), Diagnostic> {
+        match self.catalog.get(tool.name().as_str()) {
+            Some(known) if known.is_same(&tool) => {
+                let message = format!("a tool named `{}` is registered already, with the same definition", tool.name());
+                Err(Diagnostic::note("duplicate-tool", Place::default(), message))
+            }
+            _ => self.catalog.add(tool),
+        }
     }
 
     /// Reads an entry that holds a list of tools under a key. The text around the list is stored
@@ -191,14 +202,12 @@ impl List<'_> {
             Ok(name) => name.map(Arc::from),
             Err(why) => return self.notes.push_at(bad_tool(why), raw.get(), path),
         };
-        let listed: Option<(&RawValue, Vec<&RawValue>)> =
-            fields.raw_field(key).and_then(|list| Some((list, serde_json::from_str(list.get()).ok()?)));
-        let Some((list, elements)) = listed else { return };
-        let members: Vec<Member> = elements
-            .iter()
-            .enumerate()
-            .filter_map(|(at, element)| self.member(element, namespace.as_ref(), &format!("{path}/{key}/{at}")))
-            .collect();
+        let Some(list) = fields.raw_field(key) else { return };
+        let Ok(elements) = serde_json::from_str::<Vec<&RawValue>>(list.get()) else { return };
+        let mut members: Vec<Member> = Vec::new();
+        for (at, element) in elements.into_iter().enumerate() {
+            members.extend(self.member(element, namespace.as_ref(), &format!("{path}/{key}/{at}")));
+        }
         if !members.iter().any(|member| matches!(member, Member::Tool(_))) {
             // An entry without foldable tools is treated like any other foreign entry.
             let label = if self.format == Format::Gemini { key } else { "namespace" };
@@ -211,9 +220,14 @@ impl List<'_> {
         else {
             return;
         };
-        let beside = fields.iter().map(|(own, _)| own).filter(|own| *own != key && self.format == Format::Gemini);
+        let mut beside: Vec<Box<str>> = Vec::new();
+        for (own, _) in fields.iter() {
+            if own != key && self.format == Format::Gemini {
+                beside.push(own.into());
+            }
+        }
         let group = Group {
-            beside: beside.map(Into::into).collect(),
+            beside,
             namespace: namespace.as_deref().map(Into::into),
             before: compact(before).into(),
             after: compact(after).into(),
@@ -222,12 +236,11 @@ impl List<'_> {
     }
 
     fn member(&mut self, raw: &RawValue, namespace: Option<&Arc<str>>, path: &str) -> Option<Member> {
-        let kind = |fields: &Fields<'_>| match self.format {
+        let read = Fields::from_raw(raw).and_then(|fields| match self.format {
             // Declarations are functions whatever their `type` is.
-            Format::Gemini => Ok(Kind::Tool),
-            format => sniff::entry_kind(fields, format),
-        };
-        let read = Fields::from_raw(raw).and_then(|fields| kind(&fields).map(|kind| (fields, kind)));
+            Format::Gemini => Ok((fields, Kind::Tool)),
+            format => sniff::entry_kind(&fields, format).map(|kind| (fields, kind)),
+        });
         match read {
             Err(why) => {
                 self.notes.push_at(bad_tool(why).help(self.format.example()), raw.get(), path);

@@ -82,8 +82,10 @@ impl Tool {
 impl Key {
     /// The key with examples under the names that a model sees; any other key is unchanged.
     fn with_examples(&self, input: &Input) -> Self {
-        let examples = (&*self.name == EXAMPLES).then(|| serde_json::from_str::<Vec<Value>>(self.text()).ok());
-        let Some(examples) = examples.flatten() else { return self.clone() };
+        if &*self.name != EXAMPLES {
+            return self.clone();
+        }
+        let Ok(examples) = serde_json::from_str::<Vec<Value>>(self.text()) else { return self.clone() };
         let shown: Value = examples.into_iter().map(|example| input.shown(example)).collect();
         Self { text: Slice::whole_text(shown.to_string()), ..self.clone() }
     }

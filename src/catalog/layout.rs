@@ -85,6 +85,14 @@ impl Member {
             Self::Foreign(_) => None,
         }
     }
+
+    /// The entry with a tool's new index; `None` if the tool is removed.
+    fn moved(&self, place: impl Fn(usize) -> Option<usize>) -> Option<Self> {
+        match self {
+            Self::Tool(at) => place(*at).map(Self::Tool),
+            foreign @ Self::Foreign(_) => Some(foreign.clone()),
+        }
+    }
 }
 
 /// A cache breakpoint whose tool was removed from the catalog.
@@ -104,11 +112,18 @@ impl Layout {
         if self.format == Format::Gemini {
             return (0, 0);
         }
-        self.entries.iter().fold((0, 0), |(more, fewer), entry| match entry {
-            Entry::Foreign(_) => (more + 1, fewer),
-            Entry::Group(_, members) => (more + 1, fewer + members.iter().filter_map(Member::tool_index).count()),
-            Entry::Tool(_) | Entry::Breakpoint(_) => (more, fewer),
-        })
+        let (mut more, mut fewer) = (0, 0);
+        for entry in &self.entries {
+            match entry {
+                Entry::Foreign(_) => more += 1,
+                Entry::Group(_, members) => {
+                    more += 1;
+                    fewer += members.iter().filter_map(Member::tool_index).count();
+                }
+                Entry::Tool(_) | Entry::Breakpoint(_) => {}
+            }
+        }
+        (more, fewer)
     }
 
     /// A list of tools only.
@@ -123,38 +138,42 @@ impl Layout {
         place: impl Fn(usize) -> Option<usize>,
         breakpoint: impl Fn(usize) -> Option<Breakpoint>,
     ) -> Self {
-        let member = |member: &Member| match member {
-            Member::Tool(at) => place(*at).map(Member::Tool),
-            foreign @ Member::Foreign(_) => Some(foreign.clone()),
-        };
-        let entry = |entry: &Entry| match entry {
-            Entry::Tool(at) => match place(*at) {
-                Some(now) => Some(Entry::Tool(now)),
-                None => breakpoint(*at).map(|left| Entry::Breakpoint(Arc::new(left))),
-            },
-            Entry::Group(group, members) => {
-                let members: Vec<Member> = members.iter().filter_map(member).collect();
-                (!members.is_empty() || !group.beside.is_empty()).then(|| Entry::Group(group.clone(), members))
+        let mut entries = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::Tool(at) => match place(*at) {
+                    Some(now) => entries.push(Entry::Tool(now)),
+                    None => entries.extend(breakpoint(*at).map(|left| Entry::Breakpoint(Arc::new(left)))),
+                },
+                Entry::Group(group, members) => {
+                    let members: Vec<Member> = members.iter().filter_map(|member| member.moved(&place)).collect();
+                    if !members.is_empty() || !group.beside.is_empty() {
+                        entries.push(Entry::Group(group.clone(), members));
+                    }
+                }
+                other => entries.push(other.clone()),
             }
-            other => Some(other.clone()),
-        };
-        Self { format: self.format, entries: self.entries.iter().filter_map(entry).collect() }
+        }
+        Self { format: self.format, entries }
     }
 
     /// The foreign entries in order, including those inside groups.
     pub(super) fn foreign(&self) -> impl Iterator<Item = &Foreign> {
-        self.entries.iter().flat_map(|entry| {
-            let (own, members): (_, &[Member]) = match entry {
-                Entry::Foreign(own) => (Some(own.as_ref()), &[]),
-                Entry::Group(_, members) => (None, members),
-                Entry::Tool(_) | Entry::Breakpoint(_) => (None, &[]),
-            };
-            let inside = members.iter().filter_map(|member| match member {
-                Member::Foreign(foreign) => Some(foreign.as_ref()),
-                Member::Tool(_) => None,
-            });
-            own.into_iter().chain(inside)
-        })
+        let mut found: Vec<&Foreign> = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::Foreign(own) => found.push(own),
+                Entry::Group(_, members) => {
+                    for member in members {
+                        if let Member::Foreign(own) = member {
+                            found.push(own);
+                        }
+                    }
+                }
+                Entry::Tool(_) | Entry::Breakpoint(_) => {}
+            }
+        }
+        found.into_iter()
     }
 
     /// The groups in order, each with its members.

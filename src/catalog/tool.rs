@@ -12,6 +12,7 @@ use super::input::Input;
 use super::slice::Slice;
 use crate::name::{NameError, ToolName};
 use crate::schema;
+use crate::schema::text_member;
 
 /// Why a tool cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -164,7 +165,7 @@ impl Tool {
             .to_value();
         if let Some(map) = parameters.as_object_mut() {
             map.shift_remove("title");
-            if !map.contains_key("properties") && map.get("type").and_then(Value::as_str) == Some("object") {
+            if !map.contains_key("properties") && text_member(map, "type") == Some("object") {
                 map.insert("properties".to_owned(), Value::Object(serde_json::Map::new()));
             }
         }

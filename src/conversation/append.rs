@@ -65,27 +65,30 @@ impl Conversation {
         let catalog = self.engine.catalog();
         let mut opened: Vec<usize> = Vec::new();
         for (categories, tools) in self.state.opened_by(id) {
-            let known = self.presentation().deferred().iter();
-            opened.extend(known.filter(|own| categories.contains(&own.category)).flat_map(|own| own.tools.iter()));
+            for entry in self.presentation().deferred() {
+                if categories.contains(&entry.category) {
+                    opened.extend(&entry.tools);
+                }
+            }
             opened.extend(tools.iter().filter_map(|name| catalog.position(name.as_str())));
         }
-        (!opened.is_empty()).then(|| opened.iter().all(|at| defined.contains(at)))
+        if opened.is_empty() { None } else { Some(opened.iter().all(|at| defined.contains(at))) }
     }
 
-    /// The calls that opened tools which messages still define.
-    pub(super) fn appending_calls(&self, defined: &BTreeSet<usize>) -> Vec<CallId> {
-        let calls = self.state.delivering_calls().into_iter();
-        calls.filter(|id| self.is_appended(id, defined) == Some(true)).cloned().collect()
+    /// The calls that opened tools: those whose tools messages still define, or the others.
+    pub(super) fn appending_calls(&self, defined: &BTreeSet<usize>, is_appended: bool) -> Vec<CallId> {
+        let mut calls = Vec::new();
+        for id in self.state.delivering_calls() {
+            if self.is_appended(id, defined) == Some(is_appended) {
+                calls.push(id.clone());
+            }
+        }
+        calls
     }
 
     /// Closes tools that no message defines any more, and opens tools that only messages define.
     pub(super) fn drop_undefined(&mut self, defined: &BTreeSet<usize>) {
-        let mut calls = Vec::new();
-        for id in self.state.delivering_calls() {
-            if self.is_appended(id, defined) == Some(false) {
-                calls.push(id.clone());
-            }
-        }
+        let calls = self.appending_calls(defined, false);
         if !calls.is_empty() {
             self.record_event(Event::Dropped { calls });
         }

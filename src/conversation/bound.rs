@@ -74,12 +74,15 @@ impl Bound {
 
     fn new(engine: &Engine, wire: Wire, arm: Arm, names: Arc<NameTable>, options: RenderOptions) -> Self {
         let presentation = engine.presentation(arm);
-        let declared = presentation.meta_tools_as(engine.catalog(), &*names);
-        let folding = declared.into_iter().map(|tool| MetaEntry { role: names.role_of(tool.name().as_str()), tool });
-        let skill = engine.skills().and_then(crate::engine::SkillLayer::tool);
-        let skill = skill.and_then(|tool| renamed(tool, names.meta(MetaRole::Skill)));
-        let skill = skill.map(|tool| MetaEntry { role: MetaRole::Skill, tool });
-        let meta = folding.chain(skill).collect();
+        let mut meta = Vec::new();
+        for tool in presentation.meta_tools_as(engine.catalog(), &*names) {
+            meta.push(MetaEntry { role: names.role_of(tool.name().as_str()), tool });
+        }
+        if let Some(tool) = engine.skills().and_then(crate::engine::SkillLayer::tool)
+            && let Some(tool) = renamed(tool, names.meta(MetaRole::Skill))
+        {
+            meta.push(MetaEntry { role: MetaRole::Skill, tool });
+        }
         Self { wire, presentation, names, meta, options, first: OnceLock::new() }
     }
 
@@ -138,18 +141,21 @@ impl Bound {
 
 /// The engine with names of parameters that the provider accepts.
 pub(super) fn with_accepted_names(engine: &Engine, wire: Wire, limits: &Limits) -> Engine {
-    let Some(rule) = limits.property_key.as_ref().map(|limit| &limit.value) else { return engine.clone() };
-    let renamed = || {
-        let tools = with_accepted_parameters(engine.catalog(), rule);
-        (!tools.is_empty()).then(|| engine.with_tools(tools))
-    };
-    let known = Limits::of(wire, None).property_key;
-    let found: Option<Engine> = if known.is_some_and(|known| known.value == *rule) {
-        engine.memo(wire as u64, Arm::Full, renamed).as_ref().clone()
+    let Some(limit) = &limits.property_key else { return engine.clone() };
+    let rule = &limit.value;
+    let is_known = Limits::of(wire, None).property_key.is_some_and(|known| known.value == *rule);
+    let found: Option<Engine> = if is_known {
+        engine.memo(wire as u64, Arm::Full, || with_accepted_tools(engine, rule)).as_ref().clone()
     } else {
-        renamed()
+        with_accepted_tools(engine, rule)
     };
     found.unwrap_or_else(|| engine.clone())
+}
+
+/// The engine with changed tools; `None` if every name is accepted.
+fn with_accepted_tools(engine: &Engine, rule: &NameRule) -> Option<Engine> {
+    let tools = with_accepted_parameters(engine.catalog(), rule);
+    if tools.is_empty() { None } else { Some(engine.with_tools(tools)) }
 }
 
 fn table(engine: &Engine, wire: Wire, rule: &NameRule, reserved: &[String]) -> Result<NameTable, NoFreeName> {

@@ -41,8 +41,11 @@ impl StoredResults {
     }
 
     fn redacted(&self, names: &[&str]) -> Self {
-        let redacted = self.0.iter().map(|(call, content)| (call.clone(), Arc::from(redact_text(content, names))));
-        Self(redacted.collect())
+        let mut redacted = self.0.clone();
+        for content in redacted.values_mut() {
+            *content = Arc::from(redact_text(content, names));
+        }
+        Self(redacted)
     }
 }
 
@@ -77,8 +80,9 @@ impl Conversation {
 
     /// Drops the results of a call's message if all calls of the message have ended.
     pub(super) fn drop_results_if_closed(&mut self, own: &CallId) {
-        let message = self.state.calls.get(own).map(|record| record.identity.message);
-        if let Some(message) = message.filter(|message| !self.is_open(*message)) {
+        let Some(record) = self.state.calls.get(own) else { return };
+        let message = record.identity.message;
+        if !self.is_open(message) {
             let calls = &self.state.calls;
             self.results.0.retain(|own, _| calls.get(own).is_some_and(|record| record.identity.message != message));
         }
@@ -98,10 +102,10 @@ impl Conversation {
     /// Stores the results of open messages that a log contains.
     pub(super) fn store_logged_results(&mut self, log: &[LogRecord]) {
         for record in log {
-            let Event::Finished { id, ok, content: Some(content), .. } = &record.event else { continue };
-            let message = self.state.calls.get(id).map(|call| &call.identity);
-            let message = message.filter(|own| own.key.is_some() || own.message == self.state.message);
-            if message.is_some_and(|own| self.is_open(own.message)) && *ok {
+            let Event::Finished { id, ok: true, content: Some(content), .. } = &record.event else { continue };
+            let Some(call) = self.state.calls.get(id) else { continue };
+            let own = &call.identity;
+            if (own.key.is_some() || own.message == self.state.message) && self.is_open(own.message) {
                 self.results.insert(id.clone(), content.clone());
             }
         }

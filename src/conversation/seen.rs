@@ -43,7 +43,7 @@ impl Conversation {
         let steps = self.wire().steps(messages)?;
         self.ended = true;
         let appended = self.changed_tools(&steps);
-        visible.extend(self.appending_calls(&appended));
+        visible.extend(self.appending_calls(&appended, true));
         for step in steps {
             let Step::Result(StepResult { id, name, text, .. }) = step else { continue };
             let ids = match (id, name) {
@@ -93,8 +93,12 @@ impl Conversation {
     }
 
     fn drop_unseen(&mut self, visible: &IndexSet<CallId>) {
-        let delivering = self.state.unshown_calls();
-        let calls: Vec<CallId> = delivering.into_iter().filter(|id| !visible.contains(*id)).cloned().collect();
+        let mut calls: Vec<CallId> = Vec::new();
+        for id in self.state.unshown_calls() {
+            if !visible.contains(id) {
+                calls.push(id.clone());
+            }
+        }
         if !calls.is_empty() {
             self.record_event(Event::Dropped { calls });
         }

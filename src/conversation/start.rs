@@ -7,7 +7,7 @@ use super::bound::{Bound, with_accepted_names};
 use super::event::Event;
 use super::state::State;
 use super::{Conversation, StartError};
-use crate::catalog::Layout;
+
 use crate::engine::Engine;
 use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
@@ -135,8 +135,10 @@ impl<'e> Start<'e> {
         if known.of(arm.delivery()) != Support::No {
             return Ok(());
         }
-        let row = known.row(arm.delivery());
-        let because = row.map(|row| format!("{} ({})", row.source, row.date)).unwrap_or_default();
+        let because = match known.row(arm.delivery()) {
+            Some(row) => format!("{} ({})", row.source, row.date),
+            None => String::new(),
+        };
         let why = format!(
             "the capability table marks it unsupported: {because}; use arm full or stable, or override the row"
         );
@@ -155,28 +157,39 @@ impl<'e> Start<'e> {
         }
         let known = self.capabilities.of(wire, model);
         let carries_native = wire.supports(Arm::Native).is_ok() && !self.without.contains(&Delivery::Native);
-        let native = (known.of(Delivery::Native) == Support::Yes && carries_native).then(|| {
-            let row = known.row(Delivery::Native);
-            let because = row.map(|row| format!(" ({}, {})", row.source, row.date)).unwrap_or_default();
-            format!("{wire} with {}{because}", model.unwrap_or("any model"))
-        });
-        let refused = [Delivery::InResult, Delivery::Bridge].into_iter().filter_map(|delivery| {
-            let row = known.row(delivery).filter(|_| known.of(delivery) == Support::No)?;
-            Some((delivery, format!("the capability table marks it unsupported ({}, {})", row.source, row.date)))
-        });
+        let mut native = None;
+        if known.of(Delivery::Native) == Support::Yes && carries_native {
+            let because = match known.row(Delivery::Native) {
+                Some(row) => format!(" ({}, {})", row.source, row.date),
+                None => String::new(),
+            };
+            native = Some(format!("{wire} with {}{because}", model.unwrap_or("any model")));
+        }
+        let mut refused: Vec<(Delivery, String)> = Vec::new();
+        for delivery in [Delivery::InResult, Delivery::Bridge] {
+            if known.of(delivery) == Support::No
+                && let Some(row) = known.row(delivery)
+            {
+                let why = format!("the capability table marks it unsupported ({}, {})", row.source, row.date);
+                refused.push((delivery, why));
+            }
+        }
         let cache = self.capabilities.cache_of(wire, model).map(CacheRow::cache).unwrap_or_default();
         let limits = self.capabilities.limits(wire, model);
         // Entries beside the arm's own: `activate_skill`, which every arm declares, and what the
         // list contains beside tools.
         let skill = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
-        let layout = engine.catalog().layout().filter(|layout| layout.format == wire.format());
-        let (beside, grouped) = layout.map_or((0, 0), Layout::entries_beside);
+        let (beside, grouped) = match engine.catalog().layout() {
+            Some(layout) if layout.format == wire.format() => layout.entries_beside(),
+            _ => (0, 0),
+        };
         let extra = skill + beside;
         let too_many = limits.refuses(wire, engine.catalog(), engine.assignment(), Arm::Native, extra);
-        let refused = refused.chain(too_many.map(|why| (Delivery::Native, why)));
-        let not_carried = self.without.iter().map(|own| (*own, format!("the host cannot carry {}", own.name())));
-        let refused: Vec<(Delivery, String)> = refused.chain(not_carried).collect();
-        let meter = limits.tokens.map_or("OpenAI (unknown model)", |_| wire.name());
+        refused.extend(too_many.map(|why| (Delivery::Native, why)));
+        for delivery in &self.without {
+            refused.push((*delivery, format!("the host cannot carry {}", delivery.name())));
+        }
+        let meter = if limits.tokens.is_some() { wire.name() } else { "OpenAI (unknown model)" };
         let context = AutoContext {
             native: native.as_deref(),
             refused: &refused,

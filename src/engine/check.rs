@@ -73,8 +73,13 @@ impl Validators {
 
     /// The validators of the kept tools.
     pub(super) fn filtered(&self, kept: &[bool]) -> Self {
-        let kept = self.0.iter().zip(kept).filter(|(_, kept)| **kept);
-        Self(kept.map(|(validator, _)| validator.clone()).collect())
+        let mut validators = Vec::new();
+        for (validator, kept) in self.0.iter().zip(kept) {
+            if *kept {
+                validators.push(validator.clone());
+            }
+        }
+        Self(validators)
     }
 }
 

@@ -74,7 +74,10 @@ impl<'s> Mender<'s> {
             _ => return None,
         };
         // The whole text must be JSON, at most as deep as arguments may be.
-        serde_json::from_str::<Value>(text).ok().filter(|value| holds && !schema::deeper_than(value, MAX_DEPTH))?;
+        let value: Value = serde_json::from_str(text).ok()?;
+        if !holds || schema::deeper_than(&value, MAX_DEPTH) {
+            return None;
+        }
         self.add_note(path, &format!("JSON text was parsed as {kind}"));
         Some(self.mend(node, text, path, depth + 1).unwrap_or_else(|| text.to_owned()))
     }
@@ -133,14 +136,16 @@ impl<'s> Mender<'s> {
                 continue;
             }
             layers.push(map);
-            if let Some(Target::Found(target)) = schema::reference(node).map(|own| schema::resolve(self.root, own)) {
+            if let Some(reference) = schema::reference(node)
+                && let Target::Found(target) = schema::resolve(self.root, reference)
+            {
                 waiting.push(target);
             }
-            waiting.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten());
+            waiting.extend(schema::list_member(map, "allOf"));
             for key in ["anyOf", "oneOf"] {
-                let Some(branches) = map.get(key).and_then(Value::as_array) else { continue };
+                let branches = schema::list_member(map, key).iter();
                 let mut fitting =
-                    branches.iter().filter(|branch| Types::of(self.root, branch).is_none_or(|types| types.has(name)));
+                    branches.filter(|branch| Types::of(self.root, branch).is_none_or(|types| types.has(name)));
                 if let (Some(one), None) = (fitting.next(), fitting.next()) {
                     waiting.push(one);
                 }
@@ -152,8 +157,7 @@ impl<'s> Mender<'s> {
 
 /// Whether one of the schemas that an object must match requires a property.
 fn is_required(layers: &[&Map<String, Value>], name: &str) -> bool {
-    let mut lists = layers.iter().filter_map(|layer| layer.get("required")?.as_array());
-    lists.any(|list| list.iter().any(|own| own.as_str() == Some(name)))
+    layers.iter().any(|layer| schema::text_members(*layer, "required").any(|own| own == name))
 }
 
 /// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` are

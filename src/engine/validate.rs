@@ -45,7 +45,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::schema::{self, MAX_DEPTH};
+use crate::schema::{self, MAX_DEPTH, text_member};
 
 /// The maximum number of errors of one check.
 pub const MAX_INVALID: usize = 20;
@@ -220,7 +220,7 @@ impl fmt::Display for Invalid {
 
 /// `$schema` refers to "the current draft" at the time of writing.
 fn names_no_draft(schema: &Value) -> bool {
-    let named = schema.get("$schema").and_then(Value::as_str).unwrap_or_default().trim_end_matches('#');
+    let named = text_member(schema, "$schema").unwrap_or_default().trim_end_matches('#');
     matches!(named, "http://json-schema.org/schema" | "https://json-schema.org/schema")
 }
 
@@ -249,5 +249,6 @@ fn compile_error(error: &ValidationError<'_>) -> String {
 
 fn lower(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+    let Some(first) = chars.next() else { return String::new() };
+    first.to_lowercase().chain(chars).collect()
 }

@@ -68,17 +68,23 @@ impl Assignment {
     /// Returns an assignment with only the tools whose index in `kept` is true.
     #[must_use]
     pub fn filtered(&self, kept: &[bool]) -> Self {
-        let tools = self.tools.iter().zip(kept).filter(|(_, kept)| **kept).map(|(tool, _)| tool.clone());
-        let tools: Vec<Assigned> = tools.collect();
+        let mut tools = Vec::new();
+        for (tool, kept) in self.tools.iter().zip(kept) {
+            if *kept {
+                tools.push(tool.clone());
+            }
+        }
         let mut categories = self.categories.clone();
         categories.retain(|name, _| is_used(name, &tools));
         Self::new(self.profile.clone(), self.derived, tools, categories)
     }
 
     fn new(profile: String, derived: bool, tools: Vec<Assigned>, categories: IndexMap<CategoryName, String>) -> Self {
-        // A hidden tool's category may have no index; it is never looked up.
-        let place = |tool: &Assigned| categories.get_index_of(&tool.category).unwrap_or(usize::MAX);
-        let category_of = tools.iter().map(place).collect();
+        let mut category_of = Vec::with_capacity(tools.len());
+        for tool in &tools {
+            // A hidden tool's category may have no index; it is never looked up.
+            category_of.push(categories.get_index_of(&tool.category).unwrap_or(usize::MAX));
+        }
         Self { profile, derived, tools, category_of, categories }
     }
 
@@ -170,10 +176,18 @@ pub(super) fn assign(profile: &ToolProfile, catalog: &Catalog) -> Loaded<Assignm
         // The two fallback names are valid. A category of that name in the profile receives these
         // tools too.
         let Some(category) = category.or_else(|| CategoryName::new(fallback).ok()) else { continue };
-        let mut words = profile.words.get(name.as_str()).map(|(words, _)| words.clone()).unwrap_or_default();
-        words.extend(profile.categories.get(&category).into_iter().flat_map(|own| own.words.iter().cloned()));
-        let own = profile.summaries.get(name.as_str()).map(|(text, _)| text.clone());
-        let summary = own.or_else(|| (!sentence.is_first).then_some(sentence.text));
+        let mut words = match profile.words.get(name.as_str()) {
+            Some((words, _)) => words.clone(),
+            None => Vec::new(),
+        };
+        if let Some(definition) = profile.categories.get(&category) {
+            words.extend_from_slice(&definition.words);
+        }
+        let summary = match profile.summaries.get(name.as_str()) {
+            Some((text, _)) => Some(text.clone()),
+            None if sentence.is_first => None,
+            None => Some(sentence.text),
+        };
         let verbatim = profile.verbatim && tier == Tier::Core;
         tools.push(Assigned { tier, category, summary, verbatim, words });
     }
@@ -229,7 +243,7 @@ fn choose_categories(
             }
         }
     }
-    chosen.into_iter().map(|slot| slot.map(|(category, _)| category)).collect()
+    chosen.into_iter().map(|slot| Some(slot?.0)).collect()
 }
 
 /// Reports the names in `summary` and `words` that no tool has.
@@ -239,9 +253,10 @@ fn check_tools(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<D
     for (section, name, place) in summaries.chain(words) {
         if catalog.get(name.as_str()).is_none() {
             let message = format!("unknown tool `{name}` in `{section}`");
-            let near = nearest(name.as_str(), catalog.names().map(AsRef::as_ref), 1).first().copied();
-            let help =
-                near.map_or("fix the name or remove the line".to_owned(), |near| format!("did you mean `{near}`?"));
+            let help = match nearest(name.as_str(), catalog.names().map(AsRef::as_ref), 1).first() {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "fix the name or remove the line".to_owned(),
+            };
             diagnostics.push(Diagnostic::warning("unknown-tool", place.clone(), message).help(help));
         }
     }
@@ -254,8 +269,10 @@ fn is_used(name: &CategoryName, tools: &[Assigned]) -> bool {
 
 fn used_categories(profile: &ToolProfile, tools: &[Assigned]) -> IndexMap<CategoryName, String> {
     let mut categories = IndexMap::new();
-    for (name, category) in profile.categories.iter().filter(|(name, _)| is_used(name, tools)) {
-        categories.insert(name.clone(), category.description.clone());
+    for (name, category) in &profile.categories {
+        if is_used(name, tools) {
+            categories.insert(name.clone(), category.description.clone());
+        }
     }
     for (name, description) in [(CORE, "the tools used most"), (OTHER, "everything else")] {
         if let Ok(name) = CategoryName::new(name)

@@ -127,11 +127,15 @@ impl Chooser<'_> {
             dear = dear.take().or(cost);
             is_usable
         };
-        let native = self.context.native.map(|why| (self.model.candidate(Arm::Native), why));
-        let native = native.filter(|(candidate, _)| gains(candidate) && is_usable(candidate));
+        let mut native = None;
+        if let Some(why) = self.context.native {
+            let candidate = self.model.candidate(Arm::Native);
+            if gains(&candidate) && is_usable(&candidate) {
+                native = Some((candidate, why));
+            }
+        }
         candidates.retain(|candidate| is_usable(candidate));
-        let refused = refused.map(|why| format!("; {why}")).unwrap_or_default();
-        let dear = dear.map(|why| format!("; {why}")).unwrap_or_default();
+        let (refused, dear) = (after_semicolon(refused), after_semicolon(dear));
         let fitting = candidates.iter().find(|own| names_fit(own));
         let chosen = fitting.or_else(|| cheapest_session(&candidates, budget));
         match (chosen, native) {
@@ -192,6 +196,13 @@ impl Chooser<'_> {
     }
 }
 
+fn after_semicolon(why: Option<String>) -> String {
+    match why {
+        Some(why) => format!("; {why}"),
+        None => String::new(),
+    }
+}
+
 /// The share that a cost is below another, in percent.
 fn saved_percent(own: usize, full: usize) -> u128 {
     full.saturating_sub(own) as u128 * 100 / full.max(1) as u128
@@ -209,6 +220,10 @@ fn cheapest_session(candidates: &[Candidate], budget: usize) -> Option<&Candidat
 /// Why an arm exceeds `max_tools`; `None` if it does not.
 fn exceeds_limit(context: &AutoContext<'_>, candidate: &Candidate) -> Option<String> {
     let Candidate { arm, entries, .. } = candidate;
-    let most = context.max_tools.filter(|most| entries > most && arm.delivery() != Delivery::Native)?;
-    Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
+    match context.max_tools {
+        Some(most) if *entries > most && arm.delivery() != Delivery::Native => {
+            Some(format!("{arm} is not used: it has {entries} tools, and {most} are taken"))
+        }
+        _ => None,
+    }
 }

@@ -73,10 +73,15 @@ impl ClientProfile {
     /// The built-in client that sent an array, if any matches.
     #[must_use]
     pub fn detect(catalog: &Catalog) -> Option<&'static Self> {
-        let recognised = |client: &Self| client.recognised_by.iter().filter(|name| may_be_own(catalog, name)).count();
-        let known = CLIENTS.iter().map(|client| (recognised(client), client));
-        let best = known.rev().max_by_key(|(names, _)| *names).filter(|(names, _)| *names >= MIN_RECOGNISED);
-        best.map(|(_, client)| client)
+        let mut best = None;
+        let mut most = MIN_RECOGNISED - 1;
+        for client in CLIENTS.iter() {
+            let count = client.recognised_by.iter().filter(|name| may_be_own(catalog, name)).count();
+            if count > most {
+                (best, most) = (Some(client), count);
+            }
+        }
+        best
     }
 
     /// The client's name.
@@ -100,7 +105,7 @@ impl ClientProfile {
     /// no shell commands, or if this is unknown.
     #[must_use]
     pub fn is_interactive(&self, tool: &str) -> Option<bool> {
-        self.interactive.filter(|_| self.shell_tools.iter().any(|own| own == tool))
+        if self.shell_tools.iter().any(|own| own == tool) { self.interactive } else { None }
     }
 
     /// Whether a tool is the client's own rather than an MCP server's.

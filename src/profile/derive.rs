@@ -53,22 +53,24 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
     // them.
     let mut short = names.clone();
     for (at, rest) in sources.iter().flat_map(|source| &source.rests) {
-        if let Some(name) = short.get_mut(*at).filter(|_| !rest.is_empty()) {
+        if !rest.is_empty()
+            && let Some(name) = short.get_mut(*at)
+        {
             *name = rest;
         }
     }
-    let categories = named_categories(found, &sources).into_iter().filter_map(|(name, units)| {
+    let mut categories: IndexMap<CategoryName, Category> = IndexMap::new();
+    for (name, units) in named_categories(found, &sources) {
+        let Ok(name) = CategoryName::new(&name) else { continue };
         let description = describe(&units, &short);
-        let tools = units.iter().flatten().filter_map(|at| names.get(*at));
-        let tools = tools.map(|name| Pattern::new(name, Place::default())).collect();
-        Some((CategoryName::new(&name).ok()?, Category { description, words: Vec::new(), tools }))
-    });
-    let categories: IndexMap<CategoryName, Category> = categories.collect();
+        let tools = exact_patterns(units.iter().flatten().filter_map(|at| names.get(*at)));
+        categories.insert(name, Category { description, words: Vec::new(), tools });
+    }
     let core = names.iter().zip(&own).filter(|(_, own)| **own);
     ToolProfile {
         name: "derived".to_owned(),
         derived: true,
-        core: core.map(|(name, _)| Pattern::new(name, Place::default())).collect(),
+        core: exact_patterns(core.map(|(name, _)| name)),
         verbatim: true,
         unlisted: Tier::Extended,
         categories,
@@ -76,4 +78,8 @@ pub(super) fn derive(catalog: &Catalog) -> ToolProfile {
         words: IndexMap::new(),
         place: Place::default(),
     }
+}
+
+fn exact_patterns<'n>(names: impl Iterator<Item = &'n &'n str>) -> Vec<Pattern> {
+    names.map(|name| Pattern::new(name, Place::default())).collect()
 }

@@ -129,10 +129,10 @@ pub(super) fn hidden(tool: &Tool, detail: Detail) -> Vec<&str> {
 /// A tool's schema as an answer contains it: without the members that only a validator needs.
 pub(super) fn schema_in_answers(tool: &Tool) -> Cow<'_, str> {
     let own = tool.parameters_text();
-    let Some(map) = tool.parameters().as_object().filter(|map| UNBILLED.iter().any(|key| map.contains_key(*key)))
-    else {
+    let Some(map) = tool.parameters().as_object() else { return Cow::Borrowed(own) };
+    if !UNBILLED.iter().any(|key| map.contains_key(*key)) {
         return Cow::Borrowed(own);
-    };
+    }
     let mut map = map.clone();
     for key in UNBILLED {
         map.shift_remove(key);

@@ -88,14 +88,17 @@ impl Presentation {
     /// 44 real ones is billed more than `full`.
     fn saves(&self, catalog: &Catalog) -> bool {
         let native = self.arm.delivery() == Delivery::Native;
-        let forms = catalog.iter().zip(&self.closed).filter_map(|(tool, form)| Some((tool, form.as_ref()?)));
         let cost: usize = self.meta.iter().map(|tool| full_tokens(tool).max(definition_tokens(tool))).sum();
         let mut saved = 0;
-        // A few tools usually decide the result.
-        forms.into_iter().any(|(tool, form)| {
+        for (tool, form) in catalog.iter().zip(&self.closed) {
+            let Some(form) = form else { continue };
             saved += form.saved_tokens(tool, native);
-            saved * 5 > cost * 7
-        })
+            // A few tools usually decide the result.
+            if saved * 5 > cost * 7 {
+                return true;
+            }
+        }
+        false
     }
 
     /// The same presentation with nothing folded, and so without meta-tools.
@@ -133,11 +136,12 @@ impl Presentation {
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
-        let expand_tools = expand_tools(catalog, &self.deferred, self.arm, naming);
-        let mut meta: Vec<Tool> = expand_tools.into_iter().collect();
+        let mut meta = Vec::from_iter(expand_tools(catalog, &self.deferred, self.arm, naming));
         if !meta.is_empty() && self.arm.delivery() == Delivery::Bridge {
             let tools = self.deferred.iter().flat_map(|own| own.tools.iter().copied());
-            meta.extend(bridges(catalog, tools, naming).into_iter().filter_map(|bridge| bridge.declaration(naming)));
+            for bridge in bridges(catalog, tools, naming) {
+                meta.extend(bridge.declaration(naming));
+            }
         }
         meta
     }
@@ -151,14 +155,14 @@ impl Presentation {
     #[must_use]
     pub fn plan(&self, catalog: &Catalog, assignment: &Assignment, expanded: &Expanded) -> Plan {
         let in_place = self.arm.delivery() == Delivery::InPlace;
-        let planned = catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate();
-        let planned = planned.filter_map(|(index, ((tool, assigned), form))| {
+        let mut tools = Vec::new();
+        for (index, ((tool, assigned), form)) in catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate() {
+            let Some(form) = form else { continue };
             let open = in_place && expanded.opens_tool(tool.name().as_str(), assigned.category.as_str());
-            let form = form.as_ref()?;
             let detail = if open { Detail::Full } else { form.detail };
-            Some(Planned { index, detail, deferred: form.deferred && !open })
-        });
-        Plan { tools: planned.collect() }
+            tools.push(Planned { index, detail, deferred: form.deferred && !open });
+        }
+        Plan { tools }
     }
 
     /// Whether expanding a tool reveals more, while nothing is open.

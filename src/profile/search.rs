@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::words::split_server;
 use super::{Assigned, Assignment, OTHER};
 use crate::catalog::{Catalog, Origin, Tool};
-use crate::schema::{pointed_at, reference};
+use crate::schema::{list_member, object_member, pointed_at, reference, text_member};
 use crate::search::{Entry, Index};
 
 /// The maximum number of nested objects whose parameters are searched.
@@ -56,8 +56,10 @@ fn served(tool: &Tool) -> Option<(&str, &str)> {
 
 fn entry<'t>(tool: &'t Tool, assigned: &'t Assigned) -> Entry<'t> {
     let served = served(tool);
-    let parts = served.or_else(|| split_server(tool.name().as_str()));
-    let (server, short) = parts.map_or(("", None), |(server, short)| (server, Some(short)));
+    let (server, short) = match served.or_else(|| split_server(tool.name().as_str())) {
+        Some((server, short)) => (server, Some(short)),
+        None => ("", None),
+    };
     let ParameterTexts { labels, details } = ParameterTexts::of(tool);
     let words = assigned.words.iter().map(String::as_str).collect();
     let entry = Entry::new(tool.name().as_str(), tool.description()).with_labels(labels).with_details(details);
@@ -82,21 +84,23 @@ impl<'t> ParameterTexts<'t> {
         let mut open: Vec<(&'t Value, usize)> = vec![(root, 0)];
         while let Some((schema, depth)) = open.pop() {
             if depth > 0 {
-                texts.details.extend(schema.get("description").and_then(Value::as_str));
-                let values = schema.get("enum").and_then(Value::as_array);
-                texts.details.extend(values.into_iter().flatten().filter_map(Value::as_str));
+                texts.details.extend(text_member(schema, "description"));
+                texts.details.extend(list_member(schema, "enum").iter().filter_map(Value::as_str));
             }
-            let parameters = schema.get("properties").and_then(Value::as_object).filter(|_| depth < MAX_DEPTH);
+            let parameters = if depth < MAX_DEPTH { object_member(schema, "properties") } else { None };
             for (name, parameter) in parameters.into_iter().flatten() {
                 if depth == 0 && labelled.insert(name) {
                     texts.labels.push(name);
                 }
                 open.push((parameter, depth + 1));
             }
-            open.extend(schema.get("items").map(|items| (items, depth)));
+            if let Some(items) = schema.get("items") {
+                open.push((items, depth));
+            }
             for key in ["allOf", "anyOf", "oneOf"] {
-                let branches = schema.get(key).and_then(Value::as_array);
-                open.extend(branches.into_iter().flatten().map(|branch| (branch, depth)));
+                for branch in list_member(schema, key) {
+                    open.push((branch, depth));
+                }
             }
             // Each definition is read once, so cycles end.
             if let Some(target) = reference(schema).and_then(|reference| pointed_at(root, reference))

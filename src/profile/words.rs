@@ -99,6 +99,20 @@ pub(super) fn split_server(name: &str) -> Option<(&str, &str)> {
     (!server.is_empty() && !own.is_empty()).then_some((server, own))
 }
 
+/// A name or prefix without a leading `mcp_` or `mcp-`.
+pub(super) fn without_mcp(name: &str) -> &str {
+    name.strip_prefix("mcp_").or_else(|| name.strip_prefix("mcp-")).unwrap_or(name)
+}
+
+/// The beginning of a text: at most this many bytes, in whole characters.
+pub(super) fn first_bytes(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
 /// The words of a text in lower case, split at capitals and at characters other than letters and
 /// digits. `iPhone15Pro` becomes `i phone15 pro`; numbers are words too.
 pub(super) fn lower_case_words(text: &str) -> Vec<String> {
@@ -135,7 +149,10 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
 fn verb_apart(word: &str) -> Vec<String> {
     let mut longest = "";
     let mut parts = vec![word.to_owned()];
-    for verb in VERBS_ELSEWHERE.split_whitespace().filter(|verb| !verb.chars().any(char::is_lowercase)) {
+    for verb in VERBS_ELSEWHERE.split_whitespace() {
+        if verb.contains(char::is_lowercase) {
+            continue;
+        }
         let (before, after) = (word.strip_suffix(verb), word.strip_prefix(verb));
         let noun = after.or(before).unwrap_or_default().trim_matches(PARTICLES);
         if verb.len() >= longest.len() && !noun.is_empty() {
@@ -193,7 +210,12 @@ const SHORT_FORMS: [(&str, &str); 11] = [
 /// The form used for comparing words: singular, with abbreviations expanded. Never shown.
 pub(super) fn stem(word: &str) -> String {
     let stem = singular(word);
-    SHORT_FORMS.iter().find(|(short, _)| *short == stem).map_or(stem, |(_, long)| (*long).to_owned())
+    for (short, long) in SHORT_FORMS {
+        if stem == short {
+            return long.to_owned();
+        }
+    }
+    stem
 }
 
 fn singular(word: &str) -> String {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::keyword::{TYPES, is_annotation};
 use super::reference::{MAX_CHAIN, Target, reference, resolve};
 use super::types::type_of;
+use super::{list_member, object_member, text_members};
 
 /// The object that a schema refers to after following the bare references at its top, which are
 /// references without `properties` beside them. A cycle or a reference without a target ends the
@@ -13,10 +14,13 @@ use super::types::type_of;
 pub fn top(root: &Value) -> &Value {
     let mut node = root;
     for _ in 0..MAX_CHAIN {
-        let bare = node.get("properties").is_none();
-        match reference(node).filter(|_| bare).map(|reference| resolve(root, reference)) {
-            Some(Target::Found(next)) => node = next,
-            _ => break,
+        if node.get("properties").is_none()
+            && let Some(reference) = reference(node)
+            && let Target::Found(next) = resolve(root, reference)
+        {
+            node = next;
+        } else {
+            break;
         }
     }
     node
@@ -25,12 +29,12 @@ pub fn top(root: &Value) -> &Value {
 /// The properties that the top level of the arguments object declares; `None` if there are none.
 #[must_use]
 pub fn properties(root: &Value) -> Option<&Map<String, Value>> {
-    top(root).get("properties").and_then(Value::as_object).filter(|map| !map.is_empty())
+    object_member(top(root), "properties").filter(|map| !map.is_empty())
 }
 
 /// The names that the top level of the arguments object requires.
 pub fn required(root: &Value) -> impl Iterator<Item = &str> {
-    top(root).get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    text_members(top(root), "required")
 }
 
 /// Whether a schema excludes all arguments: it has no properties, and no keyword that could add
@@ -52,19 +56,20 @@ pub(crate) fn takes_no_parameters(root: &Value) -> bool {
 /// or keywords. `None` if there are several, or if nothing implies one.
 #[must_use]
 pub(crate) fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
-    let known = |name: &str| TYPES.into_iter().find(|one| *one == name && *one != "null");
     match map.get("type") {
-        Some(Value::String(name)) if name != "null" => return known(name),
+        Some(Value::String(name)) if name != "null" => return known_type(name),
         Some(Value::Array(several)) => {
             let mut named = several.iter().filter_map(Value::as_str).filter(|name| *name != "null");
-            let one = named.next().and_then(known);
-            return one.filter(|_| named.next().is_none());
+            return match (named.next(), named.next()) {
+                (Some(only), None) => known_type(only),
+                _ => None,
+            };
         }
         _ => {}
     }
-    let listed = map.get("enum").and_then(Value::as_array).and_then(|all| all.iter().find(|value| !value.is_null()));
+    let listed = list_member(map, "enum").iter().find(|value| !value.is_null());
     if let Some(value) = listed.or_else(|| map.get("const")) {
-        return known(type_of(value));
+        return known_type(type_of(value));
     }
     let implied = [
         ("object", ["properties", "additionalProperties", "patternProperties", "propertyNames"]),
@@ -72,5 +77,14 @@ pub(crate) fn single_type(map: &Map<String, Value>) -> Option<&'static str> {
         ("string", ["pattern", "minLength", "maxLength", "format"]),
         ("number", ["minimum", "maximum", "multipleOf", "exclusiveMinimum"]),
     ];
-    implied.into_iter().find(|(_, keys)| keys.iter().any(|key| map.contains_key(*key))).map(|(name, _)| name)
+    for (name, keys) in implied {
+        if keys.iter().any(|key| map.contains_key(*key)) {
+            return Some(name);
+        }
+    }
+    None
+}
+
+fn known_type(name: &str) -> Option<&'static str> {
+    TYPES.into_iter().find(|one| *one == name && *one != "null")
 }

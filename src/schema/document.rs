@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::reference::pointer_token;
+use super::text_member;
 
 /// The possible targets of a document's references.
 #[derive(Debug, Default)]
@@ -74,8 +75,10 @@ impl<'s> Document<'s> {
     #[must_use]
     pub(crate) fn pointers(&self, reference: &str) -> Vec<String> {
         let fragment = fragment(reference);
-        let bases = self.bases.iter().filter(|_| fragment.starts_with('/'));
-        bases.map(|(base, _)| format!("{base}{fragment}")).collect()
+        if !fragment.starts_with('/') {
+            return Vec::new();
+        }
+        self.bases.iter().map(|(base, _)| format!("{base}{fragment}")).collect()
     }
 
     /// All possible targets of a reference.
@@ -85,11 +88,19 @@ impl<'s> Document<'s> {
         if fragment.is_empty() || fragment.starts_with('/') {
             return self.bases.iter().filter_map(|(_, base)| base.pointer(&fragment)).collect();
         }
-        let named = self.anchors.iter().filter(|(name, _)| *name == fragment).map(|(_, node)| *node);
+        let mut targets = Vec::new();
+        for (name, node) in &self.anchors {
+            if *name == fragment {
+                targets.push(*node);
+            }
+        }
         // In draft 7 an anchor is an `$id` that consists of only a fragment.
-        let old = self.bases.iter().map(|(_, base)| *base);
-        let old = old.filter(|base| base.get("$id").and_then(Value::as_str) == Some(reference));
-        named.chain(old).collect()
+        for (_, base) in &self.bases {
+            if text_member(*base, "$id") == Some(reference) {
+                targets.push(*base);
+            }
+        }
+        targets
     }
 }
 

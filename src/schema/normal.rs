@@ -21,6 +21,7 @@ use self::values::Fit;
 use super::document::Document;
 use super::keyword::{Holds, Role, holds, keyword, role};
 use super::reference::reference;
+use super::text_member;
 use super::walk::{walk, walk_mut};
 
 /// The maximum number of look-ups of references, each from every identifier of a document. Beyond
@@ -65,7 +66,7 @@ pub(crate) fn normalize(root: &mut Value) -> Repairs {
     // Later, so that the pointers lead to where the parts are now.
     identifiers::drop_identifiers(root, &mut repairs);
     drop_broken_references(root, &mut repairs);
-    let dialect = root.get("$schema").and_then(Value::as_str).map(is_known_draft);
+    let dialect = text_member(root, "$schema").map(is_known_draft);
     // The result is not what an older dialect would mean by it.
     if dialect == Some(false) || (dialect == Some(true) && !repairs.is_empty()) {
         root.as_object_mut().map(|map| map.shift_remove("$schema"));
@@ -79,7 +80,7 @@ pub(crate) fn normalize(root: &mut Value) -> Repairs {
 /// Whether `$schema` names a draft in which the keywords beside a `$ref` have no effect: 7 and
 /// older.
 fn names_old_draft(root: &Value) -> bool {
-    let named = root.get("$schema").and_then(Value::as_str).unwrap_or_default();
+    let named = text_member(root, "$schema").unwrap_or_default();
     ["/draft-07/", "/draft-06/", "/draft-05/", "/draft-04/", "/draft-03/"].iter().any(|draft| named.contains(draft))
 }
 
@@ -109,7 +110,7 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
     }
     walk_mut(root, &mut |node| {
         let Some(map) = node.as_object_mut() else { return };
-        let to = map.get("$ref").and_then(Value::as_str).and_then(|reference| changed.get(reference));
+        let to = text_member(map, "$ref").and_then(|reference| changed.get(reference));
         match to {
             None => {}
             Some(Some(moved)) => {

@@ -6,6 +6,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 use super::keyword::{Holds, holds};
+use super::text_member;
 use super::walk::walk;
 
 /// The maximum number of references in a chain; a longer chain counts as broken.
@@ -25,7 +26,7 @@ pub enum Target<'a> {
 /// The reference of a schema object, if it has one.
 #[must_use]
 pub(crate) fn reference(node: &Value) -> Option<&str> {
-    node.get("$ref").and_then(Value::as_str)
+    text_member(node, "$ref")
 }
 
 /// Whether a schema has a reference whose target depends on the path to it: `$dynamicRef` or
@@ -47,7 +48,7 @@ pub fn identifier(node: &Value) -> Option<&str> {
 /// Whether `#anchor` refers to this schema. Sources: `$anchor` and `$dynamicAnchor` of 2019-09 and
 /// 2020-12; a fragment in `$id` (drafts 6 and 7) or `id` (draft 4).
 fn is_anchored(node: &Value, anchor: &str) -> bool {
-    let text = |key: &str| node.get(key).and_then(Value::as_str);
+    let text = |key: &str| text_member(node, key);
     ["$anchor", "$dynamicAnchor"].iter().any(|key| text(key) == Some(anchor))
         || ["$id", "id"].iter().any(|key| text(key).and_then(|id| id.strip_prefix('#')) == Some(anchor))
 }

@@ -72,8 +72,9 @@ pub(crate) fn renamed(root: &Value, new: &IndexMap<&str, &str>) -> Option<Value>
         let Some(Value::String(to)) = node.get_mut("$ref") else { return };
         let decoded = percent_decode_str(to).decode_utf8_lossy().into_owned();
         for (own, name) in new {
-            let rest = decoded.strip_prefix(&format!("#/properties/{}", pointer_token(own)));
-            if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+            if let Some(rest) = decoded.strip_prefix(&format!("#/properties/{}", pointer_token(own)))
+                && (rest.is_empty() || rest.starts_with('/'))
+            {
                 *to = format!("#/properties/{name}{rest}");
                 return;
             }
@@ -145,7 +146,12 @@ impl Renaming<'_> {
 
     fn names(&self, list: &Value) -> Value {
         let Some(list) = list.as_array() else { return list.clone() };
-        let name = |own: &Value| own.as_str().map_or_else(|| own.clone(), |own| Value::String(self.name(own)));
-        list.iter().map(name).collect()
+        let mut names = list.clone();
+        for name in &mut names {
+            if let Value::String(own) = name {
+                *own = self.name(own);
+            }
+        }
+        Value::Array(names)
     }
 }

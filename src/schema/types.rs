@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::keyword::TYPES;
+use super::list_member;
 use super::reference::{Target, reference, resolve};
 
 /// The maximum depth to which alternatives and references are followed.
@@ -45,11 +46,16 @@ impl Types {
 }
 
 fn one(name: &str) -> Option<Types> {
-    TYPES.iter().position(|own| *own == name).map(|at| Types(1 << at))
+    let at = TYPES.iter().position(|own| *own == name)?;
+    Some(Types(1 << at))
 }
 
-fn union(mut each: impl Iterator<Item = Option<Types>>) -> Option<Types> {
-    each.try_fold(Types::default(), |all, own| Some(Types(all.0 | own?.0)))
+fn union(each: impl Iterator<Item = Option<Types>>) -> Option<Types> {
+    let mut all = Types::default();
+    for own in each {
+        all.0 |= own?.0;
+    }
+    Some(all)
 }
 
 fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
@@ -60,7 +66,7 @@ fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
         Some(Value::Array(names)) => return union(names.iter().map(|name| one(name.as_str()?))),
         _ => {}
     }
-    if let Some(values) = map.get("enum").and_then(Value::as_array) {
+    if let Some(Value::Array(values)) = map.get("enum") {
         return union(values.iter().map(|value| one(type_of(value))));
     }
     if let Some(value) = map.get("const") {
@@ -71,13 +77,12 @@ fn types(root: &Value, node: &Value, depth: usize) -> Option<Types> {
         return types(root, target, depth);
     }
     for key in ["anyOf", "oneOf"] {
-        if let Some(branches) = map.get(key).and_then(Value::as_array) {
+        if let Some(Value::Array(branches)) = map.get(key) {
             return union(branches.iter().map(|branch| types(root, branch, depth)));
         }
     }
     // All members must hold, so one that restricts the types is enough.
-    let all = map.get("allOf").and_then(Value::as_array)?;
-    all.iter().find_map(|part| types(root, part, depth))
+    list_member(map, "allOf").iter().find_map(|part| types(root, part, depth))
 }
 
 /// The type of a listed value. Numbers are not distinguished, because `1.0` is an integer too.

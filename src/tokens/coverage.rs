@@ -56,15 +56,20 @@ impl<'a, 'r> Walk<'a, 'r> {
         self.later(parameters, false);
         while let Some((map, in_union)) = self.waiting.pop() {
             if self.seen.insert(std::ptr::from_ref(map)) {
-                map.iter().for_each(|(key, value)| self.keyword(key, value, in_union));
+                for (key, value) in map {
+                    self.keyword(key, value, in_union);
+                }
                 if map.contains_key("default") && map.get("type").is_some_and(|kind| kind == "object") {
                     self.add_reason(Reason::ObjectDefault);
                 }
             }
         }
-        let definitions = self.root.definitions().into_iter().flat_map(|d| d.values());
-        if definitions.filter_map(Value::as_object).any(|d| !self.seen.contains(&std::ptr::from_ref(d))) {
-            self.add_reason(Reason::UnusedDefinitions);
+        for definition in self.root.definitions().into_iter().flat_map(Map::values) {
+            if let Value::Object(map) = definition
+                && !self.seen.contains(&std::ptr::from_ref(map))
+            {
+                self.reasons.insert(Reason::UnusedDefinitions);
+            }
         }
     }
 
@@ -107,7 +112,11 @@ impl<'a, 'r> Walk<'a, 'r> {
                 self.demand(value.is_string() || value.is_boolean() || value.is_null(), Reason::DefaultValue);
             }
             "properties" => match value {
-                Value::Object(members) => members.values().for_each(|v| self.later(v, false)),
+                Value::Object(members) => {
+                    for member in members.values() {
+                        self.later(member, false);
+                    }
+                }
                 _ => self.add_reason(Reason::Malformed),
             },
             "items" => self.later(value, false),
@@ -130,13 +139,20 @@ impl<'a, 'r> Walk<'a, 'r> {
 
     fn variants(&mut self, value: &'a Value) {
         match value {
-            Value::Array(variants) => variants.iter().for_each(|v| self.later(v, true)),
+            Value::Array(variants) => {
+                for variant in variants {
+                    self.later(variant, true);
+                }
+            }
             _ => self.add_reason(Reason::Malformed),
         }
     }
 
     fn unseen(&mut self, key: &str) {
-        self.add_reason(schema::keyword(key).map_or(Reason::UnknownKeyword, |known| Reason::Keyword(known.name)));
+        self.add_reason(match schema::keyword(key) {
+            Some(known) => Reason::Keyword(known.name),
+            None => Reason::UnknownKeyword,
+        });
     }
 }
 

@@ -19,6 +19,7 @@ use super::prompt::Prompt;
 use super::reason::Reason;
 use super::request::CountError;
 use crate::model::ModelId;
+use crate::schema::{list_member, text_member};
 
 /// The API of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,9 +54,12 @@ pub(super) fn unwrapped(row: &Value) -> (&Value, &'static str) {
     if ["messages", "input", "contents"].iter().any(|key| row.get(key).is_some()) {
         return (row, "");
     }
-    let inner = [("body", "/body"), ("params", "/params"), ("request", "/request")];
-    let found = inner.into_iter().find_map(|(key, path)| Some((row.get(key).filter(|v| v.is_object())?, path)));
-    found.unwrap_or((row, ""))
+    for (key, path) in [("body", "/body"), ("params", "/params"), ("request", "/request")] {
+        if let Some(inner @ Value::Object(_)) = row.get(key) {
+            return (inner, path);
+        }
+    }
+    (row, "")
 }
 
 /// Detects the API of a body by its structure or, if plain text messages leave it open, by its
@@ -73,7 +77,7 @@ pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError>
     if body.get("contents").is_some() {
         return Ok(Form::Gemini);
     }
-    let Some(messages) = body.get("messages") else {
+    if body.get("messages").is_none() {
         if body.get("input").is_some() {
             return Ok(Form::Responses);
         }
@@ -81,40 +85,38 @@ pub(super) fn form_of(body: &Value, model: &ModelId) -> Result<Form, CountError>
             return Ok(Form::Responses);
         }
         return Err(expected("", "`messages` (Chat, Anthropic), `input` (Responses) or `contents` (Gemini)"));
-    };
-    let anthropic = anthropic_parts(body, messages);
-    let openai = openai_parts(body, messages);
+    }
+    let anthropic = anthropic_parts(body);
+    let openai = openai_parts(body);
     let claude = model.vendor == Some("anthropic");
     Ok(if anthropic || (claude && !openai) { Form::Anthropic } else { Form::Chat })
 }
 
 /// Whether a body has parts that only Anthropic's API accepts.
-fn anthropic_parts(body: &Value, messages: &Value) -> bool {
+fn anthropic_parts(body: &Value) -> bool {
     let blocks = ["tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "image", "document"];
     body.get("provider").is_some_and(|provider| provider == "anthropic")
         || ["system", "anthropic_version", "anthropic_beta"].iter().any(|key| given(body, key).is_some())
-        || list_items(body.get("tools")).any(|tool| tool.get("input_schema").is_some())
-        || list_items(Some(messages))
-            .any(|message| list_items(message.get("content")).any(|part| is_one_of(part, "type", &blocks)))
+        || list_member(body, "tools").iter().any(|tool| tool.get("input_schema").is_some())
+        || list_member(body, "messages")
+            .iter()
+            .any(|message| list_member(message, "content").iter().any(|part| is_one_of(part, "type", &blocks)))
 }
 
 /// Whether a body has parts that only OpenAI's API accepts.
-fn openai_parts(body: &Value, messages: &Value) -> bool {
+fn openai_parts(body: &Value) -> bool {
     let keys = ["functions", "function_call", "response_format", "max_completion_tokens"];
     let roles = ["system", "developer", "tool", "function"];
     keys.iter().any(|key| given(body, key).is_some())
-        || list_items(body.get("tools")).any(|tool| tool.get("function").or(tool.get("parameters")).is_some())
-        || list_items(Some(messages)).any(|message| is_one_of(message, "role", &roles))
-        || list_items(Some(messages)).any(|message| given(message, "tool_calls").is_some())
+        || list_member(body, "tools").iter().any(|tool| tool.get("function").or(tool.get("parameters")).is_some())
+        || list_member(body, "messages")
+            .iter()
+            .any(|message| is_one_of(message, "role", &roles) || given(message, "tool_calls").is_some())
 }
 
 /// Whether a member of an object is one of these strings.
 fn is_one_of(holder: &Value, key: &str, wanted: &[&str]) -> bool {
-    holder.get(key).and_then(Value::as_str).is_some_and(|text| wanted.contains(&text))
-}
-
-fn list_items(value: Option<&Value>) -> impl Iterator<Item = &Value> {
-    value.and_then(Value::as_array).into_iter().flatten()
+    text_member(holder, key).is_some_and(|text| wanted.contains(&text))
 }
 
 /// Reads a body of an API.

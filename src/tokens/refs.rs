@@ -63,7 +63,10 @@ pub(super) struct Root<'a> {
 impl<'a> Root<'a> {
     pub(super) fn new(document: Option<&'a Value>) -> Self {
         let mut named = ["$defs", "definitions"].into_iter().filter_map(|key| document?.get(key));
-        let definitions = named.find(|definitions| truthy(definitions)).and_then(Value::as_object);
+        let definitions = match named.find(|definitions| truthy(definitions)) {
+            Some(Value::Object(definitions)) => Some(definitions),
+            _ => None,
+        };
         Self { document, definitions }
     }
 
@@ -85,12 +88,15 @@ impl<'a> Root<'a> {
         if reference.contains("://") {
             return Target::Remote;
         }
-        let pointed = self.document.and_then(|document| schema::pointed_at(document, reference));
-        if let Some(target) = pointed.filter(|target| target.is_object()) {
+        if let Some(document) = self.document
+            && let Some(target @ Value::Object(_)) = schema::pointed_at(document, reference)
+        {
             return Target::Found(target);
         }
         let name = reference.rsplit('/').next().unwrap_or(reference);
-        let named = self.definitions.and_then(|definitions| definitions.get(name));
-        named.filter(|target| target.is_object()).map_or(Target::Missing, Target::Found)
+        match self.definitions.and_then(|definitions| definitions.get(name)) {
+            Some(target @ Value::Object(_)) => Target::Found(target),
+            _ => Target::Missing,
+        }
     }
 }

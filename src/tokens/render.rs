@@ -16,7 +16,7 @@ use super::marginal::Frame;
 use super::python::{dumps, strip, text_of};
 use super::reason::Reason;
 use super::refs::{Root, View};
-use crate::schema::Broken;
+use crate::schema::{Broken, object_member};
 
 /// The maximum nesting of types; deeper ones are `any`. The deepest recorded row nests 3.
 const DEEPEST_TYPE: usize = 64;
@@ -74,7 +74,7 @@ impl Block {
         let mut left = COPIED_BY_ALL;
         let mut cuts = BTreeSet::new();
         let texts = functions.iter().map(|f| render_tool(f, old, &mut left, &mut cuts)).collect();
-        Self { texts, reasons: cuts.into_iter().collect() }
+        Self { texts, reasons: Vec::from_iter(cuts) }
     }
 }
 
@@ -91,14 +91,13 @@ fn render_tool(function: &Function<'_>, old: bool, left: &mut usize, cuts: &mut 
     };
     let name = function.name;
     let parameters = function.parameters.and_then(Value::as_object);
-    let properties = parameters.and_then(|p| p.get("properties")).and_then(Value::as_object);
-    lines.push(match (parameters, properties) {
-        (Some(parameters), Some(properties)) if !properties.is_empty() => {
+    lines.push(match parameters {
+        Some(parameters) if object_member(parameters, "properties").is_some_and(|own| !own.is_empty()) => {
             let budget = COPIED_BY_ONE_TOOL.min(*left);
             let root = Root::new(function.parameters);
             let mut types = Types { root, old, active: Vec::new(), depth: 0, copies: 0, budget, cuts };
             let view = View::of_map(parameters);
-            let above: String = types.comment_lines(&view).into_iter().map(|line| line + "\n").collect();
+            let above = types.comment_above(&view);
             types.active.push(parameters);
             let object = types.object(&view);
             let spent = budget - types.budget;
@@ -137,10 +136,12 @@ struct Types<'a, 'c> {
 impl<'a> Types<'a, '_> {
     fn follow(&mut self, schema: &'a Value) -> View<'a> {
         let (view, broken) = self.root.follow(schema);
-        self.cuts.extend(broken.map(|why| match why {
-            Broken::Cycle => Reason::CyclicRef,
-            Broken::Remote | Broken::Missing => Reason::MissingRef,
-        }));
+        let reason = match broken {
+            Some(Broken::Cycle) => Reason::CyclicRef,
+            Some(Broken::Remote | Broken::Missing) => Reason::MissingRef,
+            None => return view,
+        };
+        self.cuts.insert(reason);
         view
     }
 
@@ -239,7 +240,7 @@ impl<'a> Types<'a, '_> {
         if !item.contains('\n') && !described {
             return item + "[]";
         }
-        let above: String = self.comment_lines(&items).into_iter().map(|line| line + "\n").collect();
+        let above = self.comment_above(&items);
         format!("Array<\n{above}{item}\n>")
     }
 
@@ -259,9 +260,13 @@ impl<'a> Types<'a, '_> {
             out.push_str("\n | ");
             out.push_str(&type_of(self, variant, true));
             let is_object = variant.get("type").is_some_and(|t| t == "object");
-            let description = variant.truthy("description").filter(|_| !is_object).map(text_of);
-            let format = variant.truthy("format").map(|f| format!("format: {}", text_of(f)));
-            let notes: Vec<_> = description.into_iter().chain(format).collect();
+            let mut notes = Vec::new();
+            if let (Some(description), false) = (variant.truthy("description"), is_object) {
+                notes.push(text_of(description));
+            }
+            if let Some(format) = variant.truthy("format") {
+                notes.push(format!("format: {}", text_of(format)));
+            }
             if !notes.is_empty() && !self.spent_up(variant) {
                 let notes = notes.join(" ");
                 self.spend(variant, notes.len());
@@ -274,9 +279,7 @@ impl<'a> Types<'a, '_> {
 
     /// An object: on one line if no member has comments and every member's type fits on one line.
     fn object(&mut self, view: &View<'a>) -> String {
-        let Some(properties) = view.get("properties").and_then(Value::as_object).filter(|p| !p.is_empty()) else {
-            return "object".to_owned();
-        };
+        let Some(Value::Object(properties)) = view.truthy("properties") else { return "object".to_owned() };
         let members: Vec<_> = properties.iter().map(|(key, schema)| (key, self.follow(schema))).collect();
         let mut many_lines = members.iter().any(|(_, member)| has_comment(member));
         let required = Required::of_keyword(view.truthy("required"));
@@ -289,7 +292,10 @@ impl<'a> Types<'a, '_> {
             parts.push((key, mark, type_, member));
         }
         if !many_lines {
-            let members: Vec<_> = parts.iter().map(|(key, mark, type_, _)| format!("{key}{mark}: {type_}")).collect();
+            let mut members = Vec::new();
+            for (key, mark, type_, _) in parts {
+                members.push(format!("{key}{mark}: {type_}"));
+            }
             return format!("{{ {} }}", members.join(", "));
         }
         let mut lines = vec!["{".to_owned()];
@@ -317,7 +323,10 @@ impl<'a> Types<'a, '_> {
         if self.spent_up(view) {
             return Vec::new();
         }
-        let mut lines: Vec<String> = view.truthy("title").map(|t| format!("// {}", text_of(t))).into_iter().collect();
+        let mut lines = Vec::new();
+        if let Some(title) = view.truthy("title") {
+            lines.push(format!("// {}", text_of(title)));
+        }
         if let Some(description) = view.truthy("description") {
             if !lines.is_empty() {
                 lines.push("//".to_owned());
@@ -326,6 +335,16 @@ impl<'a> Types<'a, '_> {
         }
         self.spend(view, lines.iter().map(String::len).sum());
         lines
+    }
+
+    /// The comment lines before a type, each with its line end.
+    fn comment_above(&mut self, view: &View<'a>) -> String {
+        let mut above = String::new();
+        for line in self.comment_lines(view) {
+            above.push_str(&line);
+            above.push('\n');
+        }
+        above
     }
 }
 

@@ -11,6 +11,7 @@ use super::prompt::Prompt;
 use super::read::{self, Form};
 use super::reason::Reason;
 use crate::model::{Host, ModelId};
+use crate::schema::text_member;
 
 /// The cost of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +143,7 @@ fn counted<C: TokenCounter>(
     context: &RequestContext,
     counter_for: impl FnOnce(Encoding) -> C,
 ) -> Result<Counted, CountError> {
-    let text = |key| [body, row].into_iter().find_map(|value| value.get(key).and_then(Value::as_str));
+    let text = |key| [body, row].into_iter().find_map(|value| text_member(value, key));
     let model = context.model.as_deref().or_else(|| text("model")).unwrap_or_default();
     let id = ModelId::parse(model);
     let form = read::form_of(body, &id)?;

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Wire;
 use super::out::OutTool;
 use super::render::RenderInput;
-use crate::catalog::Foreign;
+
 use crate::diagnostic::{Diagnostic, Place, visible};
 
 /// The maximum number of tools that a diagnostic names; the rest are counted.
@@ -22,10 +22,15 @@ pub(super) fn note_losses(wire: Wire, input: &RenderInput<'_>, tools: &[OutTool<
 }
 
 fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnostic>) {
-    let Some(layout) = input.catalog.layout().filter(|layout| layout.format != wire.format()) else { return };
+    let Some(layout) = input.catalog.layout() else { return };
+    if layout.format == wire.format() {
+        return;
+    }
     let mut entries: IndexMap<&str, usize> = IndexMap::new();
-    let beside = layout.groups().flat_map(|(group, _)| group.beside.iter().map(AsRef::as_ref));
-    for label in input.catalog.foreign().map(Foreign::label).chain(beside) {
+    for foreign in input.catalog.foreign() {
+        *entries.entry(foreign.label()).or_default() += 1;
+    }
+    for label in layout.groups().flat_map(|(group, _)| &group.beside) {
         *entries.entry(label).or_default() += 1;
     }
     for (label, count) in entries.iter().take(MAX_KEYS) {
@@ -56,7 +61,10 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
 
 fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) {
     let mut lost: IndexMap<&str, Vec<&str>> = IndexMap::new();
-    for tool in tools.iter().filter(|tool| tool.tool().format().is_some_and(|own| own != wire.format())) {
+    for tool in tools {
+        if tool.tool().format().is_none_or(|own| own == wire.format()) {
+            continue;
+        }
         for (key, _) in tool.tool().extra() {
             lost.entry(key).or_default().push(tool.name);
         }

@@ -267,20 +267,23 @@ impl NameTable {
 
     /// The meta-tool declared under a name, of those for folding.
     pub(crate) fn role_of(&self, name: &str) -> MetaRole {
-        let call = Bridge::ALL.into_iter().map(MetaRole::Call).find(|call| self.meta(*call) == name);
-        call.unwrap_or(MetaRole::Expand)
+        for bridge in Bridge::ALL {
+            if self.meta(MetaRole::Call(bridge)) == name {
+                return MetaRole::Call(bridge);
+            }
+        }
+        MetaRole::Expand
     }
 
     /// What a name refers to: a meta-tool, a sent name, or a tool by its own name, which a model
     /// may know from elsewhere.
     pub(crate) fn find_named(&self, catalog: &Catalog, name: &str) -> Option<Named> {
-        let calls = Bridge::ALL.into_iter().map(MetaRole::Call);
+        let mut roles = vec![MetaRole::Expand, MetaRole::Skill];
         // On other wires a name such as `call_read` has no special meaning.
-        let calls = calls.filter(|call| self.apart || *call == MetaRole::Call(Bridge::Any));
-        if let Some(meta) =
-            [MetaRole::Expand, MetaRole::Skill].into_iter().chain(calls).find(|meta| self.meta(*meta) == name)
-        {
-            return Some(Named::Meta(meta));
+        let bridges = if self.apart { &Bridge::ALL[..] } else { &[Bridge::Any] };
+        roles.extend(bridges.iter().copied().map(MetaRole::Call));
+        if let Some(role) = roles.into_iter().find(|role| self.meta(*role) == name) {
+            return Some(Named::Meta(role));
         }
         catalog.position(self.tools.own(name)).map(Named::Tool)
     }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Arguments, Wire, WireError};
 use crate::schema;
+use crate::schema::text_member;
 
 /// A value and its place.
 #[derive(Debug, Clone)]
@@ -42,7 +43,7 @@ impl<'v> At<'v> {
 
     /// Whether the member of that name equals this text.
     pub(super) fn is(&self, key: &str, text: &str) -> bool {
-        self.value.get(key).and_then(Value::as_str) == Some(text)
+        text_member(self.value, key) == Some(text)
     }
 
     pub(super) fn text(&self) -> Result<&'v str, WireError> {

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::{Wire, WireError};
+use crate::schema::text_member;
 
 /// The detected kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +86,7 @@ fn shape_of(value: &Value) -> Shape {
 }
 
 fn object_shape(value: &Value) -> Shape {
-    let kind = value.get("type").and_then(Value::as_str).unwrap_or("");
+    let kind = text_member(value, "type").unwrap_or("");
     if has_list(value, "choices") {
         return Shape::ChatResponse;
     }
@@ -123,7 +124,7 @@ fn object_shape(value: &Value) -> Shape {
         return Shape::AnthropicMessage;
     }
     let Some(content) = value.get("content") else {
-        return match (kind, value.get("role").and_then(Value::as_str)) {
+        return match (kind, text_member(value, "role")) {
             ("text", _) if has(value, "text") => Shape::AnthropicMessage,
             ("", None) if has(value, "text") => Shape::TextBlock,
             (_, Some("model")) => Shape::GeminiContent,
@@ -135,7 +136,7 @@ fn object_shape(value: &Value) -> Shape {
     if blocks.clone().any(|block| has(block, "toolUse") || has(block, "toolResult")) {
         return Shape::ConverseMessage;
     }
-    let kinds = blocks.filter_map(|block| block.get("type").and_then(Value::as_str));
+    let kinds = blocks.filter_map(|block| text_member(block, "type"));
     for kind in kinds {
         if ANTHROPIC_BLOCKS.contains(&kind) {
             return Shape::AnthropicMessage;

@@ -76,9 +76,11 @@ impl Disk for OwnDisk {
     fn names(&self, folder: &str) -> Option<Vec<String>> {
         match std::fs::read_dir(folder) {
             Ok(entries) => {
-                let names: Option<Vec<String>> =
-                    entries.take(MOST_NAMES + 1).map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-                names.filter(|names| names.len() <= MOST_NAMES)
+                let mut names = Vec::new();
+                for entry in entries.take(MOST_NAMES + 1) {
+                    names.push(entry.ok()?.file_name().into_string().ok()?);
+                }
+                if names.len() <= MOST_NAMES { Some(names) } else { None }
             }
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Some(Vec::new()),
             Err(_) => None,
@@ -91,8 +93,11 @@ impl Disk for OwnDisk {
             Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Some(Vec::new()),
             Err(_) => return None,
         };
-        let all: Option<Vec<_>> = entries.take(MOST_NAMES + 1).map(|entry| named_kind(&entry.ok()?)).collect();
-        all.filter(|all| all.len() <= MOST_NAMES)
+        let mut all = Vec::new();
+        for entry in entries.take(MOST_NAMES + 1) {
+            all.push(named_kind(&entry.ok()?)?);
+        }
+        if all.len() <= MOST_NAMES { Some(all) } else { None }
     }
 
     #[cfg(unix)]

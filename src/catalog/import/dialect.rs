@@ -1,5 +1,6 @@
 //! Converts Gemini's OpenAPI subset to JSON Schema.
 
+use crate::schema::text_member;
 use serde_json::{Map, Value, json};
 
 /// Keywords with a count, which the JSON form of a 64-bit integer writes as a string
@@ -17,7 +18,7 @@ pub(super) fn from_gemini(schema: &mut Value) -> bool {
     changed |= map.shift_remove("property_ordering").is_some();
     changed |= convert_type(map);
     for key in COUNTS {
-        let count = map.get(key).and_then(Value::as_str).and_then(|text| text.parse::<u64>().ok());
+        let count = text_member(map, key).and_then(|text| text.parse::<u64>().ok());
         if let Some(count) = count {
             map.insert(key.to_owned(), json!(count));
             changed = true;
@@ -40,7 +41,7 @@ pub(super) fn from_gemini(schema: &mut Value) -> bool {
 
 /// Converts the type to lower case and adds `null` if the schema is nullable.
 fn convert_type(map: &mut Map<String, Value>) -> bool {
-    let own = map.get("type").and_then(Value::as_str).map(str::to_owned);
+    let own = text_member(map, "type").map(str::to_owned);
     let nullable = map.get("nullable").and_then(Value::as_bool);
     let Some(own) = own else { return false };
     let plain = own.to_ascii_lowercase();

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use crate::catalog::write_string;
+use crate::schema::text_member;
 
 /// The shape of a tool that no wire has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,14 +22,13 @@ pub(super) enum Shape {
 impl Shape {
     /// The shape of an entry; `None` if it is one of a wire, or of another kind.
     pub(super) fn of_entry(fields: &Fields<'_>) -> Option<Self> {
-        let is_object = |key: &str| fields.raw_field(key).is_some_and(|raw| raw.get().starts_with('{'));
         let has = |key: &str| fields.raw_field(key).is_some();
         if ["function", "parameters", "input_schema", "inputSchema"].into_iter().any(has) || !has("name") {
             return None;
         }
-        if is_object("parameter_definitions") {
+        if is_object(fields, "parameter_definitions") {
             Some(Self::Cohere)
-        } else if has("args_schema") || is_object("args") {
+        } else if has("args_schema") || is_object(fields, "args") {
             Some(Self::LangChain)
         } else {
             None
@@ -38,8 +38,8 @@ impl Shape {
     /// Whether an object is a tool that AI SDK lists under its name.
     pub(super) fn is_named_tool(text: &str) -> bool {
         let Ok(fields) = Fields::parse_fields(text) else { return false };
-        let is_schema = |key: &str| fields.raw_field(key).is_some_and(|raw| raw.get().starts_with('{'));
-        fields.raw_field("name").is_none() && (is_schema("inputSchema") || is_schema("parameters"))
+        let has_schema = is_object(&fields, "inputSchema") || is_object(&fields, "parameters");
+        has_schema && fields.raw_field("name").is_none()
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -58,6 +58,10 @@ impl Shape {
             Self::AiSdk => &["name", "title", "description", "inputSchema", "parameters", "type"],
         }
     }
+}
+
+fn is_object(fields: &Fields<'_>, key: &str) -> bool {
+    fields.raw_field(key).is_some_and(|raw| raw.get().starts_with('{'))
 }
 
 /// A tool in MCP's format.
@@ -88,8 +92,13 @@ pub(super) fn translated(shape: Shape, name: Option<&str>, fields: &Fields<'_>) 
     text.push_str("\"inputSchema\":");
     text.push_str(&schema(shape, fields)?);
     text.push('}');
-    let left_out = fields.iter().map(|(key, _)| key).filter(|key| !shape.keys().contains(key));
-    Ok(Translated { text, left_out: left_out.map(str::to_owned).collect() })
+    let mut left_out = Vec::new();
+    for (key, _) in fields.iter() {
+        if !shape.keys().contains(&key) {
+            left_out.push(key.to_owned());
+        }
+    }
+    Ok(Translated { text, left_out })
 }
 
 /// The text of the schema.
@@ -131,7 +140,7 @@ fn of_arguments(args: Map<String, Value>) -> Value {
         let schema = match own {
             Value::String(kind) => of_python(&kind),
             Value::Object(mut schema) => {
-                if let Some(Value::Object(kind)) = schema.get("type").and_then(Value::as_str).map(of_python) {
+                if let Some(Value::Object(kind)) = text_member(&schema, "type").map(of_python) {
                     schema.shift_remove("type");
                     schema.extend(kind);
                 }
@@ -151,7 +160,7 @@ fn of_arguments(args: Map<String, Value>) -> Value {
 fn of_definitions(definitions: &Map<String, Value>) -> Value {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for (name, own) in definitions {
-        let mut schema = of_python(own.get("type").and_then(Value::as_str).unwrap_or("Any"));
+        let mut schema = of_python(text_member(own, "type").unwrap_or("Any"));
         if let (Value::Object(schema), Some(text)) = (&mut schema, own.get("description")) {
             schema.insert("description".to_owned(), text.clone());
         }

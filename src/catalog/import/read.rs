@@ -31,8 +31,10 @@ pub(super) fn read_tool(
     noticed: &mut Vec<Diagnostic>,
 ) -> Result<Tool, Diagnostic> {
     // A declaration in Gemini's subset looks like a flat function.
-    let takes = |own: Format| own == format || (own == Format::OpenAiResponses && format == Format::Gemini);
-    if let Some(own) = sniff::of_tool(outer).filter(|own| !takes(*own)) {
+    if let Some(own) = sniff::of_tool(outer)
+        && own != format
+        && !(own == Format::OpenAiResponses && format == Format::Gemini)
+    {
         return Err(fault("mixed-formats", format!("this tool has the shape of {own} in a list of {format}"))
             .help("one list has one format: import them apart"));
     }
@@ -44,7 +46,10 @@ pub(super) fn read_tool(
     let Some(own_name) = fields.string("name").map_err(bad_tool)? else {
         return Err(fault("no-name", "a tool must have a `name`").help(format.example()));
     };
-    let full_name = namespace.map_or_else(|| own_name.clone(), |space| qualified(space, &own_name));
+    let full_name = match namespace {
+        Some(space) => qualified(space, &own_name),
+        None => own_name.clone(),
+    };
     let name =
         Tool::check_name(&full_name).map_err(|why| fault("bad-name", why.to_string()).help("rename the tool"))?;
     let strict = fields.boolean("strict").map_err(bad_tool)?;
@@ -56,11 +61,10 @@ pub(super) fn read_tool(
         })?,
     };
     let found = format.schema_keys().iter().find_map(|key| Some((*key, fields.raw_field(key)?)));
-    let found = found.filter(|(_, raw)| raw.get() != "null");
-    let declared = found.is_some();
+    let declared = found.is_some_and(|(_, raw)| raw.get() != "null");
     let (mut given, mut input) = (None, Input::default());
     let (parameters, parameters_text) = match found {
-        Some((key, raw)) => {
+        Some((key, raw)) if declared => {
             let is_subset = format == Format::Gemini && key == "parameters";
             let (raw, at) = parts.schema(key, raw, format).map_err(bad_tool)?;
             let mut below = Vec::new();
@@ -76,7 +80,7 @@ pub(super) fn read_tool(
             (given, input) = (own.given, own.input);
             (own.parameters, own.text)
         }
-        None => {
+        _ => {
             if let Format::Mcp | Format::Anthropic | Format::BedrockConverse = format {
                 let key = format.schema_keys().first().copied().unwrap_or_default();
                 let message = format!("tool `{name}` has no `{key}`; assuming no parameters");
@@ -122,12 +126,15 @@ fn unread_schema<'f>(fields: &'f Fields<'_>, format: Format) -> Option<(&'f str,
         kind: Option<&'t RawValue>,
         properties: Option<&'t RawValue>,
     }
-    let is_schema = |text: &str| {
-        let like = serde_json::from_str::<Like<'_>>(text);
-        like.is_ok_and(|like| like.properties.is_some() || like.kind.is_some_and(|kind| kind.get() == "\"object\""))
-    };
-    let (key, _) = fields.iter().find(|(_, raw)| raw.get().starts_with('{') && is_schema(raw.get()))?;
-    Some((key, format.schema_keys().first().copied()?))
+    for (key, raw) in fields.iter() {
+        if raw.get().starts_with('{')
+            && let Ok(like) = serde_json::from_str::<Like<'_>>(raw.get())
+            && (like.properties.is_some() || like.kind.is_some_and(|kind| kind.get() == "\"object\""))
+        {
+            return Some((key, format.schema_keys().first().copied()?));
+        }
+    }
+    None
 }
 
 /// A tool's fields, and those of its `function` (Chat Completions) or `toolSpec` (Bedrock) if it
@@ -163,28 +170,21 @@ impl<'t> Parts<'t> {
 
     /// The keys for which toolfold has no field.
     fn keys(&self, text: &Arc<str>, format: Format) -> Box<[Key]> {
-        let known = |key: &str| match key {
-            "name" | "description" => true,
-            "type" => matches!(format, Format::OpenAiChat | Format::OpenAiResponses),
-            "strict" => format != Format::Mcp && format != Format::Gemini,
-            "title" => format == Format::Mcp,
-            other => format.schema_keys().contains(&other),
-        };
-        let key = |outer: bool| {
-            move |(name, raw): (&str, &RawValue)| Key {
-                name: name.into(),
-                text: Slice::range_of(text, raw.get()),
-                outer,
-            }
-        };
-        match &self.function {
-            None => self.outer.iter().filter(|(name, _)| !known(name)).map(key(false)).collect(),
-            Some(function) => {
-                let beside = self.outer.iter().filter(|(name, _)| !matches!(*name, "type" | "function" | "toolSpec"));
-                let inside = function.iter().filter(|(name, _)| !known(name));
-                inside.map(key(false)).chain(beside.map(key(true))).collect()
+        let inner = self.function.as_ref().unwrap_or(&self.outer);
+        let mut keys = Vec::new();
+        for (name, raw) in inner.iter() {
+            if !has_field(name, format) {
+                keys.push(Key { name: name.into(), text: Slice::range_of(text, raw.get()), outer: false });
             }
         }
+        if self.function.is_some() {
+            for (name, raw) in self.outer.iter() {
+                if !matches!(name, "type" | "function" | "toolSpec") {
+                    keys.push(Key { name: name.into(), text: Slice::range_of(text, raw.get()), outer: true });
+                }
+            }
+        }
+        keys.into()
     }
 
     /// Whether the text is already a complete tool of its format. A flat function without `type`
@@ -197,6 +197,17 @@ impl<'t> Parts<'t> {
             Format::Anthropic | Format::Mcp | Format::Gemini => true,
             Format::BedrockConverse => self.function.is_some(),
         }
+    }
+}
+
+/// Whether toolfold has a field for a key of a tool.
+fn has_field(key: &str, format: Format) -> bool {
+    match key {
+        "name" | "description" => true,
+        "type" => matches!(format, Format::OpenAiChat | Format::OpenAiResponses),
+        "strict" => format != Format::Mcp && format != Format::Gemini,
+        "title" => format == Format::Mcp,
+        other => format.schema_keys().contains(&other),
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) enum Kind {
 /// The format of a list: determined by the first tool, or else by the first entry that only one
 /// format has.
 pub(super) fn format_of(entries: &[Result<Fields<'_>, String>]) -> Option<Format> {
-    let sound = || entries.iter().filter_map(|read| read.as_ref().ok());
-    sound().find_map(of_tool).or_else(|| sound().find_map(of_other))
+    let valid: Vec<&Fields<'_>> = entries.iter().flatten().collect();
+    valid.iter().find_map(|fields| of_tool(fields)).or_else(|| valid.iter().find_map(|fields| of_other(fields)))
 }
 
 /// The format of one tool, if it is unambiguous.
@@ -74,7 +74,7 @@ fn of_other(fields: &Fields<'_>) -> Option<Format> {
         _ => return None,
     };
     // Anthropic's own tools end with the date of their version: `web_search_20250305`.
-    let date = kind.rsplit_once('_').map(|(_, date)| date)?;
+    let (_, date) = kind.rsplit_once('_')?;
     (date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit())).then_some(Format::Anthropic)
 }
 
@@ -87,14 +87,11 @@ pub(super) fn entry_kind(fields: &Fields<'_>, format: Format) -> Result<Kind, St
         if let Some(key) = DECLARATIONS.into_iter().find(|key| is_list(fields, key)) {
             return Ok(Kind::Group(key));
         }
-        let label = fields.iter().next().map(|(key, _)| key.to_owned());
-        // An empty object is neither; it is rejected as a tool without a name.
-        return Ok(label.filter(|_| fields.raw_field("name").is_none()).map_or(Kind::Tool, Kind::Foreign));
+        return Ok(tool_with(fields, "name"));
     }
     if format == Format::BedrockConverse {
         // An entry is an object with one key: `toolSpec`, `cachePoint`, `systemTool`.
-        let label = fields.iter().next().map(|(key, _)| key.to_owned());
-        return Ok(label.filter(|_| fields.raw_field("toolSpec").is_none()).map_or(Kind::Tool, Kind::Foreign));
+        return Ok(tool_with(fields, "toolSpec"));
     }
     if format == Format::Mcp {
         // An MCP server lists only its own tools; `type` has no meaning there.
@@ -107,6 +104,15 @@ pub(super) fn entry_kind(fields: &Fields<'_>, format: Format) -> Result<Kind, St
         Some(_) if is_namespace(fields) && format == Format::OpenAiResponses => Kind::Group("tools"),
         Some(kind) => Kind::Foreign(kind),
     })
+}
+
+/// A tool if an entry has a key, or else a foreign entry with its first key as the label. An empty
+/// object is neither; it is rejected as a tool without a name.
+fn tool_with(fields: &Fields<'_>, key: &str) -> Kind {
+    match fields.iter().next() {
+        Some((first, _)) if fields.raw_field(key).is_none() => Kind::Foreign(first.to_owned()),
+        _ => Kind::Tool,
+    }
 }
 
 fn is_namespace(fields: &Fields<'_>) -> bool {

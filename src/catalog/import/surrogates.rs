@@ -35,5 +35,9 @@ pub(super) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
 /// The UTF-16 unit of an escape at a place, `\u` and four digits.
 fn unit(text: &str, at: usize) -> Option<u16> {
     let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+    // `from_str_radix` accepts a sign.
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u16::from_str_radix(digits, 16).ok()
 }

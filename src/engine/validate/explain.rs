@@ -39,11 +39,12 @@ pub(super) fn explain<'i>(root: &Value, errors: impl Iterator<Item = ValidationE
     }
     let Explainer { mut found, unsettled, .. } = explainer;
     // Where a list of values or an exact value is expected, the expected type adds nothing.
-    let exact: BTreeSet<String> = found
-        .iter()
-        .filter(|(_, keyword)| matches!(keyword.as_str(), "enum" | "const"))
-        .map(|(invalid, _)| invalid.path.clone())
-        .collect();
+    let mut exact: BTreeSet<String> = BTreeSet::new();
+    for (invalid, keyword) in &found {
+        if matches!(keyword.as_str(), "enum" | "const") {
+            exact.insert(invalid.path.clone());
+        }
+    }
     found.retain(|(invalid, keyword)| keyword != "type" || !exact.contains(&invalid.path));
     found.sort_by_cached_key(|(invalid, keyword)| (order(&invalid.path), keyword.clone(), invalid.expected.clone()));
     found.dedup_by(|a, b| a.0 == b.0);
@@ -93,18 +94,23 @@ impl Explainer<'_> {
 
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
         let owner = self.subschema(error);
-        let declared = owner.and_then(|owner| property(self.root, owner, name));
-        let expected = declared.map_or_else(|| "a value".to_owned(), |node| words::expectation(self.root, node));
+        let expected = match owner.and_then(|owner| property(self.root, owner, name)) {
+            Some(node) => words::expectation(self.root, node),
+            None => "a value".to_owned(),
+        };
         // A similar name that is not forbidden probably holds the value.
         let mut known = BTreeSet::new();
         if let Some(owner) = owner {
             property_names(self.root, owner, &mut known);
         }
         let closed = owner.is_some_and(|owner| owner.get("additionalProperties") == Some(&Value::Bool(false)));
-        let given = error.instance().as_object().filter(|_| !closed).into_iter().flat_map(|map| map.keys());
-        let given = given.map(String::as_str).filter(|given| !known.contains(given)).take(64);
-        let near = name::nearest(name, given, 1).into_iter().next();
-        let found = near.map(|near| format!(" (`{}` is not a known name)", words::clip(near))).unwrap_or_default();
+        let mut found = String::new();
+        if let (Value::Object(given), false) = (error.instance().as_ref(), closed) {
+            let unknown = given.keys().map(String::as_str).filter(|given| !known.contains(given)).take(64);
+            if let Some(near) = name::nearest(name, unknown, 1).first() {
+                found = format!(" (`{}` is not a known name)", words::clip(near));
+            }
+        }
         let path = join(error.instance_path().as_str(), name);
         self.found.push((Invalid { path, kind: InvalidKind::Missing, expected, found }, "required".to_owned()));
     }
@@ -124,10 +130,7 @@ impl Explainer<'_> {
             let expected = near.map(words::clip).unwrap_or_default();
             let found = match near {
                 None if known.is_empty() => format!("unknown {noun}; none are allowed"),
-                None => format!(
-                    "unknown {noun}; allowed: {}",
-                    words::some_names(known.iter().copied().collect::<Vec<_>>().into_iter())
-                ),
+                None => format!("unknown {noun}; allowed: {}", words::some_names(known.iter().copied())),
                 Some(_) => format!("unknown {noun}"),
             };
             let invalid = Invalid { path: join(at, name), kind: InvalidKind::Unknown, expected, found };
@@ -142,9 +145,9 @@ impl Explainer<'_> {
         let mut fitting: Vec<&Vec<ValidationError<'static>>> =
             context.iter().filter(|branch| !branch.iter().any(|error| is_of_whole(error, at))).collect();
         if fitting.is_empty() || depth >= MAX_UNIONS {
-            let branches = self.subschema(error).and_then(|owner| owner.get(error.kind().keyword()));
-            let branches = branches.and_then(Value::as_array).into_iter().flatten().take(8);
-            let expected = words::either(branches.map(|branch| words::expectation(self.root, branch)));
+            let owner = self.subschema(error);
+            let branches = owner.map_or(&[][..], |owner| schema::list_member(owner, error.kind().keyword()));
+            let expected = words::either(branches.iter().take(8).map(|branch| words::expectation(self.root, branch)));
             let expected = if expected.is_empty() { "another value".to_owned() } else { expected };
             return self.push(at, &expected, words::found(error.instance()), error.kind().keyword());
         }
@@ -174,7 +177,10 @@ impl Explainer<'_> {
             Kind::Type { kind: TypeKind::Multiple(several) } => {
                 words::either(several.iter().map(|kind| words::article(kind.as_str())))
             }
-            Kind::Enum { options } => options.as_array().map_or_else(|| words::found(options), |l| words::one_of(l)),
+            Kind::Enum { options } => match options.as_ref() {
+                Value::Array(values) => words::one_of(values),
+                other => words::found(other),
+            },
             Kind::Constant { expected_value } => words::found(expected_value),
             Kind::Minimum { limit } => format!("at least {limit}"),
             Kind::Maximum { limit } => format!("at most {limit}"),

@@ -6,7 +6,7 @@ use std::io::{Error, Result as Written, Write};
 use serde_json::Value;
 
 use crate::diagnostic::is_invisible;
-use crate::schema;
+use crate::schema::{self, text_member};
 
 /// The maximum length of a quoted value, in characters.
 const FOUND_CHARS: usize = 80;
@@ -136,10 +136,12 @@ fn describe(root: &Value, node: &Value, depth: usize) -> String {
     if let Some(value) = get("const") {
         return found(value);
     }
-    if let Some(list) = get("enum").and_then(Value::as_array) {
+    if let Some(Value::Array(list)) = get("enum") {
         return one_of(list);
     }
-    if let Some(branches) = get("anyOf").or_else(|| get("oneOf")).and_then(Value::as_array).filter(|_| depth > 0) {
+    if let Some(Value::Array(branches)) = get("anyOf").or_else(|| get("oneOf"))
+        && depth > 0
+    {
         return either(branches.iter().take(4).map(|branch| describe(root, branch, depth - 1)));
     }
     let types: Vec<&str> = match get("type") {
@@ -149,9 +151,9 @@ fn describe(root: &Value, node: &Value, depth: usize) -> String {
         _ => Vec::new(),
     };
     if types.is_empty() {
-        let parts = get("allOf").and_then(Value::as_array).into_iter().flatten().filter(|_| depth > 0);
-        let mut parts = parts.map(|part| describe(root, part, depth - 1)).filter(|text| text != "a value");
-        return parts.next().unwrap_or_else(|| "a value".to_owned());
+        let parts = if depth > 0 { schema::list_member(node, "allOf") } else { &[] };
+        let mut texts = parts.iter().map(|part| describe(root, part, depth - 1));
+        return texts.find(|text| text != "a value").unwrap_or_else(|| "a value".to_owned());
     }
     either(types.into_iter().map(|kind| match kind {
         "array" => items(root, node, depth),
@@ -171,9 +173,9 @@ pub(super) fn one_of(list: &[Value]) -> String {
 }
 
 fn items(root: &Value, node: &Value, depth: usize) -> String {
-    let item = node.get("items").filter(|items| items.is_object() && depth > 0).map(|item| schema::pointed(root, item));
-    match item.and_then(|item| item.get("type")).and_then(Value::as_str) {
-        Some(kind @ ("string" | "number" | "integer" | "boolean" | "object" | "array")) => {
+    let Some(items @ Value::Object(_)) = node.get("items") else { return "an array".to_owned() };
+    match text_member(schema::pointed(root, items), "type") {
+        Some(kind @ ("string" | "number" | "integer" | "boolean" | "object" | "array")) if depth > 0 => {
             format!("an array of {kind}s")
         }
         _ => "an array".to_owned(),
@@ -181,8 +183,7 @@ fn items(root: &Value, node: &Value, depth: usize) -> String {
 }
 
 fn object(node: &Value) -> String {
-    let required: Vec<&str> =
-        node.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> = schema::text_members(node, "required").collect();
     if required.is_empty() {
         "an object".to_owned()
     } else {
@@ -191,10 +192,10 @@ fn object(node: &Value) -> String {
 }
 
 fn string(node: &Value) -> String {
-    if let Some(format) = node.get("format").and_then(Value::as_str) {
+    if let Some(format) = text_member(node, "format") {
         return format!("a string in the format `{}`", clip(format));
     }
-    match node.get("pattern").and_then(Value::as_str) {
+    match text_member(node, "pattern") {
         Some(pattern) => format!("a string that matches `{}`", clip(pattern)),
         None => "a string".to_owned(),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::CLIENTS;
 use crate::catalog::{Catalog, Tool};
-use crate::profile::words::{can_be_verb, lower_case_words};
+use crate::profile::words::{can_be_verb, lower_case_words, without_mcp};
 
 /// The minimum number of tools that share a prefix before it counts as a server's.
 const MIN_PREFIXED: usize = 3;
@@ -14,29 +14,37 @@ const MIN_FAMILIAR: usize = 3;
 
 /// For each tool, whether it is unprefixed while others are prefixed.
 pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
-    let none = vec![false; catalog.len()];
     let marked: Vec<bool> = catalog.iter().map(is_marked).collect();
-    let count = marked.iter().filter(|marked| **marked).count();
+    let others = names_without(catalog, &marked);
+    let count = catalog.len() - others.len();
     if count > 0 {
         // Few marked tools among many unfamiliar ones come from a server that uses such names.
-        let rest = names_without(catalog, &marked);
-        let familiar = rest.iter().filter(|name| is_familiar(name)).count();
-        let mixed = !rest.is_empty() && (familiar >= MIN_FAMILIAR || rest.len() <= 2 * count);
-        return if mixed { marked.into_iter().map(|marked| !marked).collect() } else { none };
+        let mixed = !others.is_empty() && (familiar(&others) >= MIN_FAMILIAR || others.len() <= 2 * count);
+        return inverted_if(mixed, marked);
     }
     let prefixed = prefixed(catalog);
-    let count = prefixed.iter().filter(|prefixed| **prefixed).count();
     let own = names_without(catalog, &prefixed);
-    let familiar = own.iter().filter(|name| is_familiar(name)).count();
+    let count = catalog.len() - own.len();
     let plain = own.iter().filter(|name| is_plain(name)).count() * 2 >= own.len();
     // An array is an agent's if it has several servers and a few plain names, or one server and the
     // tools that every agent has.
-    let several =
-        leading_groups(catalog.iter(), 1).into_iter().filter(|(_, tools)| tools.len() >= MIN_PREFIXED).count() > 1;
+    let servers = leading_groups(catalog.iter(), 1).into_values().filter(|tools| tools.len() >= MIN_PREFIXED).count();
     let mixed = count > 0
-        && count < catalog.len()
-        && (familiar >= MIN_FAMILIAR || plain && several && count * 2 > catalog.len());
-    if mixed { prefixed.into_iter().map(|prefixed| !prefixed).collect() } else { none }
+        && !own.is_empty()
+        && (familiar(&own) >= MIN_FAMILIAR || plain && servers > 1 && count * 2 > catalog.len());
+    inverted_if(mixed, prefixed)
+}
+
+/// Each flag inverted, or all of them false.
+fn inverted_if(mixed: bool, mut flags: Vec<bool>) -> Vec<bool> {
+    for flag in &mut flags {
+        *flag = mixed && !*flag;
+    }
+    flags
+}
+
+fn familiar(names: &[&str]) -> usize {
+    names.iter().filter(|name| is_familiar(name)).count()
 }
 
 /// The names of the tools that are not marked.
@@ -61,8 +69,8 @@ fn is_marked(tool: &Tool) -> bool {
 
 /// Whether known agents have their own tool of that name.
 fn is_familiar(name: &str) -> bool {
-    let same = |own: &String| own.eq_ignore_ascii_case(name);
-    CLIENTS.iter().any(|client| client.recognised_by.iter().chain(&client.own).any(same))
+    let mut known = CLIENTS.iter().flat_map(|client| client.recognised_by.iter().chain(&client.own));
+    known.any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// Whether a name contains no server name: it is one word, or begins with a verb. `sns_publish`
@@ -76,10 +84,10 @@ fn is_plain(name: &str) -> bool {
 /// not a verb, and a verb usually follows.
 fn prefixed(catalog: &Catalog) -> Vec<bool> {
     let mut prefixed = vec![false; catalog.len()];
-    for places in leading_groups(catalog.iter(), 1).into_values().filter(|places| places.len() >= MIN_PREFIXED) {
-        for at in places {
-            if let Some(flag) = prefixed.get_mut(at) {
-                *flag = true;
+    for places in leading_groups(catalog.iter(), 1).into_values() {
+        for at in &places {
+            if let Some(flag) = prefixed.get_mut(*at) {
+                *flag = places.len() >= MIN_PREFIXED;
             }
         }
     }
@@ -92,28 +100,28 @@ pub(in super::super) fn leading_groups<'t>(
     tools: impl Iterator<Item = &'t Tool>,
     depth: usize,
 ) -> BTreeMap<String, Vec<usize>> {
-    let mut groups: BTreeMap<String, Vec<(usize, bool)>> = BTreeMap::new();
+    let mut groups: BTreeMap<String, (Vec<usize>, usize)> = BTreeMap::new();
     for (at, tool) in tools.enumerate() {
         let words = lower_case_words(tool.name().as_str());
-        let Some((first, rest)) = words.split_first().filter(|(_, rest)| !rest.is_empty()) else { continue };
+        let [first, rest @ ..] = &words[..] else { continue };
+        if rest.is_empty() || can_be_verb(first) {
+            continue;
+        }
         let verb_next = rest.len() > 1 && rest.iter().take(depth).any(|word| can_be_verb(word));
-        groups.entry(first.clone()).or_default().push((at, verb_next));
+        let (places, with_verb) = groups.entry(first.clone()).or_default();
+        places.push(at);
+        *with_verb += usize::from(verb_next);
     }
-    groups.retain(|first, tools| {
-        let with_verb = tools.iter().filter(|(_, verb)| *verb).count();
-        !can_be_verb(first) && with_verb * 5 >= tools.len() * 3
-    });
-    groups.into_iter().map(|(first, tools)| (first, tools.into_iter().map(|(at, _)| at).collect())).collect()
+    groups.retain(|_, (places, with_verb)| *with_verb * 5 >= places.len() * 3);
+    groups.into_iter().map(|(first, (places, _))| (first, places)).collect()
 }
 
 /// The prefixes of the tools that are not `own`, one per server, with the separator: words that all
 /// names with the same first word begin with.
 pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<String> {
-    let others = catalog.iter().zip(own).filter(|(_, own)| !**own).map(|(tool, _)| tool.name().as_str());
     let mut groups: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for name in others {
-        let bare = name.strip_prefix("mcp_").or_else(|| name.strip_prefix("mcp-")).unwrap_or(name);
-        if let Some(first) = lower_case_words(bare).into_iter().next() {
+    for name in names_without(catalog, own) {
+        if let Some(first) = lower_case_words(without_mcp(name)).into_iter().next() {
             groups.entry(first).or_default().push(name);
         }
     }
@@ -124,9 +132,9 @@ pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<St
 /// verb.
 fn common_prefix(names: &[&str]) -> Option<String> {
     let first = *names.first()?;
-    let joints = first.char_indices().filter(|(_, c)| matches!(c, '_' | '-')).map(|(at, c)| at + c.len_utf8());
     let mut best = None;
-    for end in joints {
+    for (at, _) in first.match_indices(['_', '-']) {
+        let end = at + 1;
         let prefix = first.get(..end)?;
         let last = lower_case_words(prefix).pop().unwrap_or_default();
         let all = names.iter().all(|name| name.len() > end && name.starts_with(prefix));
@@ -134,8 +142,11 @@ fn common_prefix(names: &[&str]) -> Option<String> {
             break;
         }
         let marks_only = matches!(prefix, "mcp_" | "mcp-");
-        best = (!marks_only).then_some(prefix).or(best);
-        if names.len() == 1 && !marks_only {
+        if marks_only {
+            continue;
+        }
+        best = Some(prefix);
+        if names.len() == 1 {
             break;
         }
     }

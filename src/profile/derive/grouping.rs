@@ -54,9 +54,19 @@ impl Group {
     }
 }
 
+/// The units of a group.
+pub(super) fn members<'u>(units: &'u [Unit], of: &[usize]) -> Vec<&'u Unit> {
+    of.iter().filter_map(|at| units.get(*at)).collect()
+}
+
 /// The number of tools of some units.
 pub(super) fn size(units: &[Unit], of: &[usize]) -> usize {
-    of.iter().filter_map(|at| units.get(*at)).map(|unit| unit.tools.len()).sum()
+    members(units, of).iter().map(|unit| unit.tools.len()).sum()
+}
+
+/// The number of tools of some groups.
+pub(super) fn total_size<'g>(units: &[Unit], groups: impl IntoIterator<Item = &'g Group>) -> usize {
+    groups.into_iter().map(|group| size(units, &group.units)).sum()
 }
 
 /// All units as one group.
@@ -70,16 +80,21 @@ pub(super) fn group_of_all(units: &[Unit]) -> Group {
         true if single && units.len() > 2 => Vec::new(),
         true => {
             let mut subjects = largest(units, &all);
-            let tools = |subject: &Vec<String>| {
-                units.iter().find(|unit| unit.nouns == *subject).map(|unit| unit.tools.len()).unwrap_or_default()
-            };
             // A subject that covers most of the group needs no second one.
-            let alone = subjects.get(1).zip(subjects.first()).is_some_and(|(two, one)| tools(one) >= tools(two) * 3);
-            subjects.truncate(if alone { 1 } else { 2 });
+            if let [one, two] = &subjects[..]
+                && tools_about(units, one) >= tools_about(units, two) * 3
+            {
+                subjects.truncate(1);
+            }
             subjects
         }
     };
     Group { subjects, units: all, ..Group::default() }
+}
+
+/// The number of tools of the unit of a subject.
+fn tools_about(units: &[Unit], subject: &[String]) -> usize {
+    units.iter().find(|unit| unit.nouns == subject).map_or(0, |unit| unit.tools.len())
 }
 
 /// The groups of a server's units. Every unit is in one of them.
@@ -88,7 +103,7 @@ pub(super) fn group(units: &[Unit], limits: Limits) -> Vec<Group> {
     let (groups, left) = split(units, &all, &BTreeSet::new(), limits);
     let groups = place_leftovers(units, groups, left, limits);
     // A small server with many unrelated units is one category.
-    let loose: usize = groups.iter().filter(|group| group.is_rest()).map(|group| size(units, &group.units)).sum();
+    let loose = total_size(units, groups.iter().filter(|group| group.is_rest()));
     if loose * 3 > size(units, &all) && size(units, &all) <= limits.most + limits.least {
         vec![group_of_all(units)]
     } else {
@@ -126,7 +141,8 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
             groups.push(subject_group(units, members));
             continue;
         }
-        let inner: BTreeSet<String> = aside.iter().cloned().chain([word.to_owned()]).collect();
+        let mut inner = aside.clone();
+        inner.insert(word.to_owned());
         remove_members(&mut left, &members);
         let (sub, rest) = split(units, &members, &inner, limits);
         groups.extend(sub);
@@ -169,15 +185,16 @@ fn subject_group(units: &[Unit], members: Vec<usize>) -> Group {
 
 /// The stems that all of some units have, in the order of the first unit.
 pub(super) fn shared_nouns(units: &[Unit], of: &[usize]) -> Vec<String> {
-    let mut members = of.iter().filter_map(|at| units.get(*at));
-    let Some(first) = members.next() else { return Vec::new() };
-    let others: Vec<&Unit> = members.collect();
-    first.nouns.iter().filter(|noun| others.iter().all(|unit| unit.nouns.contains(noun))).cloned().collect()
+    let members = members(units, of);
+    let Some((first, others)) = members.split_first() else { return Vec::new() };
+    let mut shared = first.nouns.clone();
+    shared.retain(|noun| others.iter().all(|unit| unit.nouns.contains(noun)));
+    shared
 }
 
 /// The subjects of the two largest of some units.
 pub(super) fn largest(units: &[Unit], of: &[usize]) -> Vec<Vec<String>> {
-    let mut members: Vec<&Unit> = of.iter().filter_map(|at| units.get(*at)).collect();
+    let mut members = members(units, of);
     members.sort_by_key(|unit| (std::cmp::Reverse(unit.tools.len()), unit.nouns.len(), &unit.nouns));
     members.into_iter().take(2).map(|unit| unit.nouns.clone()).collect()
 }
@@ -193,14 +210,19 @@ struct Index<'u> {
 impl<'u> Index<'u> {
     fn new(units: &'u [Unit], of: &[usize], aside: &BTreeSet<String>) -> Self {
         let (mut words, mut first, mut tools) = (BTreeMap::<_, Vec<_>>::new(), BTreeMap::new(), BTreeMap::new());
-        for (at, unit) in of.iter().filter_map(|at| Some((*at, units.get(*at)?))) {
-            let nouns = || unit.nouns.iter().filter(|noun| !aside.contains(*noun));
-            for noun in nouns() {
-                words.entry(noun.as_str()).or_default().push(at);
+        for at in of {
+            let Some(unit) = units.get(*at) else { continue };
+            let mut is_first = true;
+            for noun in &unit.nouns {
+                if aside.contains(noun) {
+                    continue;
+                }
+                words.entry(noun.as_str()).or_default().push(*at);
                 *tools.entry(noun.as_str()).or_default() += unit.tools.len();
-            }
-            if let Some(noun) = nouns().next() {
-                *first.entry(noun.as_str()).or_default() += unit.tools.len();
+                if is_first {
+                    *first.entry(noun.as_str()).or_default() += unit.tools.len();
+                    is_first = false;
+                }
             }
         }
         Self { words, first, tools }
@@ -228,12 +250,15 @@ impl<'u> Index<'u> {
     /// The remaining units that a category of a word would take: those whose first noun it is, and
     /// those whose own first noun forms no category or one that is too large.
     fn members(&self, units: &[Unit], word: &str, left: &BTreeSet<usize>, limits: Limits) -> Vec<usize> {
-        let takes = |at: &usize| {
-            let first =
-                units.get(*at).and_then(|unit| unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())));
-            let weak = |first: &String| is_generic(first) || !limits.allows_size(self.tools_with(first));
-            first.is_none_or(|first| first == word || !limits.hierarchical && weak(first))
-        };
-        self.units_with(word).into_iter().filter(|at| left.contains(at) && takes(at)).collect()
+        let mut members = self.units_with(word);
+        members.retain(|at| left.contains(at) && self.takes(units.get(*at), word, limits));
+        members
+    }
+
+    fn takes(&self, unit: Option<&Unit>, word: &str, limits: Limits) -> bool {
+        let Some(unit) = unit else { return true };
+        let Some(first) = unit.nouns.iter().find(|noun| self.first.contains_key(noun.as_str())) else { return true };
+        let weak = is_generic(first) || !limits.allows_size(self.tools_with(first));
+        first == word || !limits.hierarchical && weak
     }
 }

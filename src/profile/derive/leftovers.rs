@@ -1,8 +1,8 @@
 //! Places units that share no word with enough others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::grouping::{Group, Limits, largest, shared_nouns, size};
+use super::grouping::{Group, Limits, largest, members, shared_nouns, size, total_size};
 use super::mention;
 use super::topic::NAME_WEIGHT;
 use super::unit::Unit;
@@ -42,9 +42,7 @@ pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<
         let nouns = units.get(at).map(|unit| unit.nouns.clone()).unwrap_or_default();
         loose.push(Group { subjects: vec![nouns], units: vec![at], ..Group::default() });
     }
-    let (ready, mut loose): (Vec<Group>, Vec<Group>) =
-        loose.into_iter().partition(|group| size(units, &group.units) >= limits.least);
-    groups.extend(ready);
+    groups.extend(loose.extract_if(.., |group| size(units, &group.units) >= limits.least));
     if loose.len() * units.len() <= MAX_COMPARED {
         join_alike(units, (&mut groups, &mut loose), &rarity, (MIN_ALIKE, limits));
     }
@@ -54,14 +52,11 @@ pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<
         mention::join_mentioned(units, &mut groups, &mut loose, limits);
         mention::join_each_other(units, &mut groups, &mut loose, limits);
     }
-    let open: usize = loose.iter().map(|group| size(units, &group.units)).sum();
-    if open > limits.most && loose.len() * units.len() <= MAX_COMPARED {
+    if total_size(units, &loose) > limits.most && loose.len() * units.len() <= MAX_COMPARED {
         join_alike(units, (&mut [], &mut loose), &rarity, (MIN_ALIKE_AT_LAST, limits));
     }
-    let (ready, rest): (Vec<Group>, Vec<Group>) =
-        loose.into_iter().partition(|group| size(units, &group.units) >= limits.least);
-    groups.extend(ready);
-    let rest = pair_up(units, &mut groups, rest, &rarity, limits);
+    groups.extend(loose.extract_if(.., |group| size(units, &group.units) >= limits.least));
+    let rest = pair_up(units, &mut groups, loose, &rarity, limits);
     let rest: Vec<usize> = rest.into_iter().flat_map(|group| group.units).collect();
     other(units, &mut groups, rest, &rarity, limits);
     groups
@@ -71,12 +66,15 @@ pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<
 fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
     let mut having: BTreeMap<&str, usize> = BTreeMap::new();
     for unit in units {
-        let mut all: Vec<&str> = unit.nouns.iter().chain(&unit.said).map(String::as_str).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.into_iter().for_each(|word| *having.entry(word).or_default() += 1);
+        let words: BTreeSet<&String> = unit.nouns.iter().chain(&unit.said).collect();
+        for word in words {
+            *having.entry(word).or_default() += 1;
+        }
     }
-    having.into_iter().map(|(word, units)| (word, 2_000 / units.max(2))).collect()
+    for count in having.values_mut() {
+        *count = 2_000 / (*count).max(2);
+    }
+    having
 }
 
 /// The similarity of two units.
@@ -87,15 +85,20 @@ fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
         + total_rarity(two.nouns.iter().filter(|noun| one.said.contains(*noun)), rarity);
     let said = total_rarity(one.said.intersection(&two.said), rarity) / 2;
     // A topic counts if both names indicate it.
-    let in_both = one
-        .topics
-        .iter()
-        .any(|(topic, own)| *own >= NAME_WEIGHT && two.topics.get(topic).is_some_and(|other| *other >= NAME_WEIGHT));
+    let in_both = one.topics.keys().any(|topic| name_indicates(one, topic) && name_indicates(two, topic));
     names + (crossed + said).min(MOST_BY_SENTENCES) + if in_both { BY_TOPIC } else { 0 }
 }
 
+fn name_indicates(unit: &Unit, topic: &str) -> bool {
+    unit.topics.get(topic).is_some_and(|weight| *weight >= NAME_WEIGHT)
+}
+
 fn total_rarity<'w>(words: impl IntoIterator<Item = &'w String>, rarity: &BTreeMap<&str, usize>) -> usize {
-    words.into_iter().filter_map(|word| rarity.get(word.as_str())).sum()
+    let mut total = 0;
+    for word in words {
+        total += rarity.get(word.as_str()).copied().unwrap_or_default();
+    }
+    total
 }
 
 /// The similarity of two groups: the mean over their units.
@@ -106,14 +109,14 @@ fn alike_groups(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str
 
 /// The sum of the similarities of the units of two groups, and the number of pairs.
 fn alike_sum(units: &[Unit], one: &Group, two: &Group, rarity: &BTreeMap<&str, usize>) -> (usize, usize) {
-    let (mut sum, mut count) = (0, 0);
-    for one in one.units.iter().filter_map(|at| units.get(*at)) {
-        for two in two.units.iter().filter_map(|at| units.get(*at)) {
+    let (ones, twos) = (members(units, &one.units), members(units, &two.units));
+    let mut sum = 0;
+    for one in &ones {
+        for two in &twos {
             sum += alike(one, two, rarity);
-            count += 1;
         }
     }
-    (sum, count)
+    (sum, ones.len() * twos.len())
 }
 
 /// Joins the two most similar groups, one of them too small, until none are similar enough.
@@ -177,10 +180,14 @@ impl Table {
         let gone = self.sums.get_mut(own).map(std::mem::take).unwrap_or_default();
         for row in &mut self.sums {
             let more = row.get(own).copied().unwrap_or_default();
-            row.get_mut(into).into_iter().for_each(|sum| *sum += more);
+            if let Some(sum) = row.get_mut(into) {
+                *sum += more;
+            }
         }
         if let Some(row) = self.sums.get_mut(into) {
-            row.iter_mut().zip(gone).for_each(|(sum, more)| *sum += more);
+            for (sum, more) in row.iter_mut().zip(gone) {
+                *sum += more;
+            }
         }
         let (units, tools) = self.sizes.get_mut(own).map(std::mem::take).unwrap_or_default();
         if let Some(size) = self.sizes.get_mut(into) {
@@ -202,16 +209,16 @@ pub(super) fn join(units: &[Unit], into: &mut Group, own: Group, both: bool) {
 /// Joins loose groups that perform the same action, such as verifying or converting.
 fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limits: Limits) {
     for group in groups.iter_mut() {
-        let Some(verb) = verbs(units, group).first().map(|verb| (*verb).to_owned()) else { continue };
-        let (own, rest): (Vec<Group>, Vec<Group>) =
-            loose.drain(..).partition(|loose| verbs(units, loose).contains(&verb.as_str()));
-        let tools: usize = own.iter().map(|own| size(units, &own.units)).sum();
-        *loose = rest;
+        let Some(verb) = verbs(units, group).first().copied() else { continue };
+        let own: Vec<Group> = loose.extract_if(.., |loose| verbs(units, loose).contains(&verb)).collect();
+        let tools = total_size(units, &own);
         if tools == 0 || tools + size(units, &group.units) > limits.most {
             loose.extend(own);
         } else {
-            own.into_iter().for_each(|own| group.units.extend(own.units));
-            group.subjects = vec![vec![verb]];
+            for own in own {
+                group.units.extend(own.units);
+            }
+            group.subjects = vec![vec![verb.to_owned()]];
         }
     }
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
@@ -220,15 +227,13 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
             *tools.entry(verb).or_default() += size(units, &group.units);
         }
     }
-    let mut shared: Vec<(&str, usize)> =
-        tools.into_iter().filter(|(_, tools)| (limits.least..=limits.most).contains(tools)).collect();
+    tools.retain(|_, tools| limits.allows_size(*tools));
+    let mut shared = Vec::from_iter(tools);
     shared.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
     for (verb, _) in shared {
-        let (own, rest): (Vec<Group>, Vec<Group>) =
-            loose.drain(..).partition(|group| verbs(units, group).contains(&verb));
-        let members: Vec<usize> = own.iter().flat_map(|group| group.units.iter().copied()).collect();
-        *loose = rest;
-        if size(units, &members) >= limits.least {
+        let own: Vec<Group> = loose.extract_if(.., |group| verbs(units, group).contains(&verb)).collect();
+        if total_size(units, &own) >= limits.least {
+            let members = own.into_iter().flat_map(|group| group.units).collect();
             groups.push(Group { subjects: vec![vec![verb.to_owned()]], units: members, ..Group::default() });
         } else {
             loose.extend(own);
@@ -238,10 +243,11 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
 
 /// The verbs that all units of a group have.
 fn verbs<'u>(units: &'u [Unit], group: &Group) -> Vec<&'u str> {
-    let mut members = group.units.iter().filter_map(|at| units.get(*at));
-    let Some(first) = members.next() else { return Vec::new() };
-    let others: Vec<&Unit> = members.collect();
-    first.verbs.iter().filter(|verb| others.iter().all(|unit| unit.verbs.contains(*verb))).map(String::as_str).collect()
+    let members = members(units, &group.units);
+    let Some((first, others)) = members.split_first() else { return Vec::new() };
+    let mut verbs: Vec<&str> = first.verbs.iter().map(String::as_str).collect();
+    verbs.retain(|verb| others.iter().all(|unit| unit.verbs.contains(*verb)));
+    verbs
 }
 
 /// Joins loose groups of the same topic, starting with the topic with the most tools.
@@ -253,8 +259,8 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
                 *tools.entry(topic).or_default() += size(units, &group.units);
             }
         }
-        let best = tools.into_iter().filter(|(_, tools)| *tools >= limits.least).rev().max_by_key(|(_, tools)| *tools);
-        let Some((topic, _)) = best else { return };
+        tools.retain(|_, tools| *tools >= limits.least);
+        let Some((topic, _)) = tools.into_iter().rev().max_by_key(|(_, tools)| *tools) else { return };
         let mut made = Group { topic: Some(topic), ..Group::default() };
         let mut rest = Vec::new();
         for group in loose.drain(..) {
@@ -270,10 +276,9 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
         // A subject of that name takes them if it has room.
         let stem = vec![vec![stem(topic)]];
         let tools = size(units, &made.units);
-        let same = groups.iter_mut().find(|group| group.subjects == stem || group.topic == made.topic);
-        match same.filter(|same| size(units, &same.units) + tools <= limits.most) {
-            Some(same) => same.units.extend(made.units),
-            None => groups.push(made),
+        match groups.iter_mut().find(|group| group.subjects == stem || group.topic == made.topic) {
+            Some(same) if size(units, &same.units) + tools <= limits.most => same.units.extend(made.units),
+            _ => groups.push(made),
         }
     }
 }
@@ -281,13 +286,16 @@ fn by_topic(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, lim
 /// The topics of a group that its names indicate.
 pub(super) fn topics(units: &[Unit], group: &Group) -> Vec<&'static str> {
     let mut sums: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for unit in group.units.iter().filter_map(|at| units.get(*at)) {
-        unit.topics.iter().for_each(|(topic, weight)| *sums.entry(topic).or_default() += weight);
+    for unit in members(units, &group.units) {
+        for (topic, weight) in &unit.topics {
+            *sums.entry(topic).or_default() += weight;
+        }
     }
     // A name is not about a topic that it indicates less than another: a `database_container` is
     // not a container.
     let most = sums.values().copied().max().unwrap_or_default();
-    sums.into_iter().filter(|(_, weight)| *weight >= 3 && *weight * 4 >= most * 3).map(|(topic, _)| topic).collect()
+    sums.retain(|_, weight| *weight >= 3 && *weight * 4 >= most * 3);
+    sums.into_keys().collect()
 }
 
 /// If the rest is large, joins its parts of several tools in pairs, most similar first, named after
@@ -299,33 +307,44 @@ fn pair_up(
     rarity: &BTreeMap<&str, usize>,
     limits: Limits,
 ) -> Vec<Group> {
-    let all = size(units, &(0..units.len()).collect::<Vec<_>>());
+    let all: usize = units.iter().map(|unit| unit.tools.len()).sum();
     while rest.len() <= MAX_PAIRED {
-        let tools: usize = rest.iter().map(|group| size(units, &group.units)).sum();
+        let tools = total_size(units, &rest);
         if tools <= limits.most && (tools <= limits.most / 2 || tools * OTHER_PART <= all) {
             break;
         }
-        let several: Vec<(usize, &Group)> =
-            rest.iter().enumerate().filter(|(_, own)| size(units, &own.units) > 1).collect();
-        let pairs =
-            several.iter().enumerate().flat_map(|(at, one)| several.iter().skip(at + 1).map(move |two| (one, two)));
-        let scored = pairs.map(|(one, two)| (alike_groups(units, one.1, two.1, rarity), one.0, two.0));
-        // Ties use the first.
-        let best = scored.max_by_key(|(score, one, two)| (*score, std::cmp::Reverse((*one, *two))));
-        let Some((_, first, second)) = best else { break };
+        let Some((first, second)) = most_alike(units, &rest, rarity) else { break };
         let (second, first) = (rest.remove(second), rest.remove(first));
         let mut subjects = vec![subject_of(units, &first), subject_of(units, &second)];
         if limits.hierarchical {
             // The field is sufficient as a name if another one follows.
-            subjects.iter_mut().for_each(|subject| subject.truncate(1));
+            for subject in &mut subjects {
+                subject.truncate(1);
+            }
         }
-        groups.push(Group {
-            subjects,
-            units: first.units.into_iter().chain(second.units).collect(),
-            ..Group::default()
-        });
+        groups.push(Group { subjects, units: [first.units, second.units].concat(), ..Group::default() });
     }
     rest
+}
+
+/// The two most similar groups of several tools. Ties use the first.
+fn most_alike(units: &[Unit], groups: &[Group], rarity: &BTreeMap<&str, usize>) -> Option<(usize, usize)> {
+    let mut best: Option<(usize, (usize, usize))> = None;
+    for (first, one) in groups.iter().enumerate() {
+        if size(units, &one.units) <= 1 {
+            continue;
+        }
+        for (second, two) in groups.iter().enumerate().skip(first + 1) {
+            if size(units, &two.units) <= 1 {
+                continue;
+            }
+            let score = alike_groups(units, one, two, rarity);
+            if best.is_none_or(|(most, _)| score > most) {
+                best = Some((score, (first, second)));
+            }
+        }
+    }
+    Some(best?.1)
 }
 
 /// The nouns of all units of a group, or the subject of its largest unit.

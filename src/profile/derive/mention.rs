@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grouping::{Group, Limits, size};
+use super::grouping::{Group, Limits, members, size, total_size};
 use super::leftovers::{join, topics};
 use super::topic::{is_generic, topics_of_word};
 use super::unit::Unit;
@@ -38,43 +38,47 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
     let all = Said::new(units, 0..units.len());
     // The subjects of the groups are computed before any group is joined.
     let about: Vec<About> = groups.iter().map(|group| About::new(units, group, &all)).collect();
-    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
     let mut by_topic: BTreeMap<(usize, usize), &'static str> = BTreeMap::new();
     for (place, own) in loose.iter().enumerate() {
+        let tools = size(units, &own.units);
         for (at, about) in about.iter().enumerate() {
             let (score, topic) = about.score(units, own);
-            found.extend((score > 0).then_some((score, place, at)));
-            by_topic.extend(topic.map(|topic| ((place, at), topic)));
+            if score > 0 {
+                found.push((score, place, at, tools));
+            }
+            if let Some(topic) = topic {
+                by_topic.insert((place, at), topic);
+            }
         }
     }
     let mut sizes: Vec<usize> = groups.iter().map(|group| size(units, &group.units)).collect();
     // Ties use the smaller group, then the first.
-    found.sort_by_key(|(score, place, at)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
-    let mut left: usize = loose.iter().map(|group| size(units, &group.units)).sum();
-    let mut joins: Vec<(usize, usize)> = Vec::new();
+    found.sort_by_key(|(score, place, at, _)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
+    let mut left = total_size(units, loose.iter());
+    let mut joins: Vec<(usize, usize, usize)> = Vec::new();
     let mut placed: BTreeSet<usize> = BTreeSet::new();
-    for (_, place, at) in found {
-        let tools = loose.get(place).map(|own| size(units, &own.units)).unwrap_or_default();
-        let Some(room) = sizes.get_mut(at).filter(|size| **size + tools <= limits.most) else { continue };
-        if placed.insert(place) {
-            *room += tools;
+    for (_, place, at, tools) in found {
+        let Some(size) = sizes.get_mut(at) else { continue };
+        if *size + tools <= limits.most && placed.insert(place) {
+            *size += tools;
             left -= tools;
-            joins.push((place, at));
+            joins.push((place, at, tools));
         }
     }
     // A remainder of one or two tools would be put where it does not belong, so the weakest stay
     // with it.
     while left > 0
         && left < limits.least
-        && let Some((place, _)) = joins.pop()
+        && let Some((_, _, tools)) = joins.pop()
     {
-        left += loose.get(place).map(|own| size(units, &own.units)).unwrap_or_default();
+        left += tools;
     }
     let mut widened: BTreeMap<(usize, &'static str), usize> = BTreeMap::new();
-    for (place, at) in joins {
+    for (place, at, tools) in joins {
         if let (Some(own), Some(into)) = (loose.get_mut(place), groups.get_mut(at)) {
             if let Some(topic) = by_topic.get(&(place, at)) {
-                *widened.entry((at, topic)).or_default() += size(units, &own.units);
+                *widened.entry((at, topic)).or_default() += tools;
             }
             join(units, into, std::mem::take(own), false);
         }
@@ -82,7 +86,10 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
     for ((at, topic), tools) in widened {
         // After widening, the group's own subject is too specific for its name.
         let free = !groups.iter().any(|group| group.topic == Some(topic));
-        if let Some(into) = groups.get_mut(at).filter(|into| free && tools * WIDENED_PART > size(units, &into.units)) {
+        if let Some(into) = groups.get_mut(at)
+            && free
+            && tools * WIDENED_PART > size(units, &into.units)
+        {
             into.topic = Some(topic);
         }
     }
@@ -97,38 +104,44 @@ pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &m
         let mut by: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let mut named: BTreeSet<&str> = BTreeSet::new();
         for (place, own) in loose.iter().enumerate() {
-            let mut members = own.units.iter().filter_map(|at| units.get(*at));
-            let has = |unit: &Unit, word: &String| unit.nouns.contains(word) || unit.said.contains(word);
-            let Some(first) = members.next() else { continue };
-            let others: Vec<&Unit> = members.collect();
-            named.extend(first.nouns.iter().chain(others.iter().flat_map(|unit| &unit.nouns)).map(String::as_str));
-            for word in first.nouns.iter().chain(&first.said).filter(|word| others.iter().all(|unit| has(unit, word))) {
-                by.entry(word).or_default().insert(place);
+            let members = members(units, &own.units);
+            let Some((first, others)) = members.split_first() else { continue };
+            for unit in &members {
+                named.extend(unit.nouns.iter().map(String::as_str));
+            }
+            for word in first.nouns.iter().chain(&first.said) {
+                if others.iter().all(|unit| unit.nouns.contains(word) || unit.said.contains(word)) {
+                    by.entry(word).or_default().insert(place);
+                }
             }
         }
-        let left: usize = loose.iter().map(|own| size(units, &own.units)).sum();
-        let size_of = |places: &BTreeSet<usize>| -> usize {
-            places.iter().filter_map(|place| loose.get(*place)).map(|own| size(units, &own.units)).sum()
-        };
-        let telling = |word: &str, places: &BTreeSet<usize>| {
-            // Few other units use the word.
-            named.contains(word) && !is_generic(word) && all.mentions_of(word) <= places.len() + 1
-        };
-        let best = by.into_iter().filter(|(word, places)| telling(word, places));
-        let best = best.map(|(word, places)| (size_of(&places), word, places));
-        let best =
-            best.filter(|(tools, ..)| limits.allows_size(*tools) && (left == *tools || left - *tools >= limits.least));
-        // Ties use the first in alphabetical order.
-        let Some((_, word, places)) = best.rev().max_by_key(|(tools, ..)| *tools) else { return };
+        let left = total_size(units, loose.iter());
+        let mut best: Option<(usize, &str, BTreeSet<usize>)> = None;
+        for (word, places) in by {
+            let used_elsewhere = all.mentions_of(word) > places.len() + 1;
+            if !named.contains(word) || is_generic(word) || used_elsewhere {
+                continue;
+            }
+            let tools = total_size(units, places.iter().filter_map(|place| loose.get(*place)));
+            let fits = limits.allows_size(tools) && (left == tools || left - tools >= limits.least);
+            // Ties use the first in alphabetical order.
+            if fits && best.as_ref().is_none_or(|(most, ..)| tools > *most) {
+                best = Some((tools, word, places));
+            }
+        }
+        let Some((_, word, places)) = best else { return };
         let subjects = vec![vec![word.to_owned()]];
-        let mut members: Vec<usize> =
-            places.iter().filter_map(|place| loose.get(*place)).flat_map(|own| own.units.clone()).collect();
-        members.sort_unstable();
+        let mut members = Vec::new();
         let mut place = 0;
-        loose.retain(|_| {
+        loose.retain(|own| {
+            let joins = places.contains(&place);
+            if joins {
+                members.extend(&own.units);
+            }
             place += 1;
-            !places.contains(&(place - 1))
+            !joins
         });
+        members.sort_unstable();
         groups.push(Group { subjects, units: members, ..Group::default() });
     }
 }
@@ -144,7 +157,9 @@ impl<'u> Said<'u> {
         let (mut having, mut count) = (BTreeMap::new(), 0);
         for unit in of.filter_map(|at| units.get(at)) {
             count += 1;
-            unit.said.iter().for_each(|word| *having.entry(word.as_str()).or_default() += 1);
+            for word in &unit.said {
+                *having.entry(word.as_str()).or_default() += 1;
+            }
         }
         Self { having, units: count }
     }
@@ -170,17 +185,24 @@ struct About<'u> {
 impl<'u> About<'u> {
     fn new(units: &'u [Unit], group: &'u Group, all: &'u Said<'u>) -> Self {
         let said = Said::new(units, group.units.iter().copied());
-        let subject: Vec<&str> = match group.subjects.as_slice() {
-            [only] if group.topic.is_none() && !only.iter().all(|word| is_generic(word)) => {
-                only.iter().map(String::as_str).collect()
+        let mut subject: Vec<&str> = Vec::new();
+        if let ([only], None) = (&group.subjects[..], group.topic)
+            && !only.iter().all(|word| is_generic(word))
+        {
+            subject.extend(only.iter().map(String::as_str));
+        }
+        let mut topics = Vec::from_iter(group.topic);
+        for word in &subject {
+            topics.extend(topics_of_word(word));
+        }
+        let mut nouns = BTreeSet::new();
+        for unit in members(units, &group.units) {
+            if unit.tools.len() > 1
+                && let Some(noun) = unit.nouns.last()
+            {
+                nouns.insert(noun.as_str());
             }
-            _ => Vec::new(),
-        };
-        let by_subject = subject.iter().flat_map(|word| topics_of_word(word)).copied();
-        let topics = group.topic.into_iter().chain(by_subject).collect();
-        let members = group.units.iter().filter_map(|at| units.get(*at));
-        let nouns = members.filter(|unit| unit.tools.len() > 1).filter_map(|unit| unit.nouns.last());
-        let nouns = nouns.map(String::as_str).collect();
+        }
         Self { subject, nouns, topics, general: group.topic.is_some(), said, all }
     }
 
@@ -191,34 +213,53 @@ impl<'u> About<'u> {
 
     /// How strongly a loose group matches the subject, and the topic if only that matches.
     fn score(&self, units: &[Unit], own: &Group) -> (usize, Option<&'static str>) {
-        let members = || own.units.iter().filter_map(|at| units.get(*at));
-        let names = |unit: &Unit, word: &str| {
-            unit.nouns.iter().any(|noun| noun == word) || unit.said.contains(word) && self.is_rare_elsewhere(word)
-        };
-        let named = !self.subject.is_empty() && members().all(|unit| self.subject.iter().all(|word| names(unit, word)));
+        let members = members(units, &own.units);
+        let about_subject = !self.subject.is_empty() && members.iter().all(|unit| self.names_subject(unit));
         // `list_labels` belongs here because `add_mail_label` is about mail.
-        let kin = |noun: &String| !is_generic(noun) && self.nouns.contains(noun.as_str());
-        let named = named || members().all(|unit| unit.nouns.iter().all(kin));
+        let named = about_subject || members.iter().all(|unit| self.has_only_own_nouns(unit));
         let by_sentence = if named { BY_SENTENCE } else { 0 };
         let by_topic = if topics(units, own).iter().any(|topic| self.topics.contains(topic)) {
             BY_TOPIC + usize::from(self.general)
-        } else if members().all(|unit| self.only_topic(unit)) {
+        } else if members.iter().all(|unit| self.only_topic(unit)) {
             BY_SAID_TOPIC + usize::from(self.general)
         } else {
             0
         };
-        let by_words = by_sentence + self.by_category(members().next());
-        let topic = members().flat_map(|unit| unit.topics.keys()).find(|topic| self.topics.contains(topic));
-        (by_words + by_topic, topic.copied().filter(|_| by_words == 0 && by_topic > 0))
+        let by_words = by_sentence + members.first().map_or(0, |unit| self.by_category(unit));
+        if by_words > 0 || by_topic == 0 {
+            return (by_words + by_topic, None);
+        }
+        let topic = members.iter().flat_map(|unit| unit.topics.keys()).find(|topic| self.topics.contains(topic));
+        (by_topic, topic.copied())
+    }
+
+    /// Whether a unit's name or sentence has every word of the subject.
+    fn names_subject(&self, unit: &Unit) -> bool {
+        for word in &self.subject {
+            let in_name = unit.nouns.iter().any(|noun| noun == word);
+            let in_sentence = unit.said.contains(*word) && self.is_rare_elsewhere(word);
+            if !in_name && !in_sentence {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn has_only_own_nouns(&self, unit: &Unit) -> bool {
+        unit.nouns.iter().all(|noun| !is_generic(noun) && self.nouns.contains(noun.as_str()))
     }
 
     /// The number of the category's own sentences that mention everything a name is about.
-    fn by_category(&self, unit: Option<&Unit>) -> usize {
-        let nouns = unit.map(|unit| unit.nouns.as_slice()).unwrap_or_default();
-        let telling = |noun: &&String| !is_generic(noun) && self.is_rare_elsewhere(noun);
-        let known = nouns.iter().filter(telling).count() == nouns.len();
-        let most = nouns.iter().map(|noun| self.said.mentions_of(noun)).min().filter(|_| known).unwrap_or_default();
-        if most >= 2 && most * 2 >= self.said.units { BY_CATEGORY * 2 * most / self.said.units.max(1) } else { 0 }
+    fn by_category(&self, unit: &Unit) -> usize {
+        let mut most = usize::MAX;
+        for noun in &unit.nouns {
+            if is_generic(noun) || !self.is_rare_elsewhere(noun) {
+                return 0;
+            }
+            most = most.min(self.said.mentions_of(noun));
+        }
+        let often = !unit.nouns.is_empty() && most >= 2 && most * 2 >= self.said.units;
+        if often { BY_CATEGORY * 2 * most / self.said.units.max(1) } else { 0 }
     }
 
     /// Whether the unit's sentence indicates only a topic of the group.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grouping::{Group, largest};
+use super::grouping::{Group, largest, members};
 use super::source::Source;
 use super::topic::is_generic;
 use super::unit::{Unit, tells};
@@ -43,16 +43,20 @@ impl Named {
         whole: bool,
         several: bool,
     ) -> Self {
-        let mut members: Vec<&Unit> = group.units.iter().filter_map(|at| units.get(*at)).collect();
+        let mut members = members(units, &group.units);
         members.sort_by_key(|unit| (unit.nouns.len(), &unit.nouns));
         let mut names = Vec::new();
-        names.extend(source.name.clone().filter(|_| whole));
+        if whole {
+            names.extend(source.name.clone());
+        }
         names.extend(group.topic.map(str::to_owned));
         if group.is_rest() && whole {
             names.push("tools".to_owned());
         } else if group.is_rest() {
             // The rest of one of several servers.
-            names.extend(source.name.as_ref().filter(|_| several).map(|server| format!("{server}_misc")));
+            if let (true, Some(server)) = (several, &source.name) {
+                names.push(format!("{server}_misc"));
+            }
         } else {
             let name = joined_subjects(&group.subjects, &members);
             names.push(if group.details && !name.is_empty() { format!("{name}_details") } else { name });
@@ -90,8 +94,11 @@ fn joined_subjects(subjects: &[Vec<String>], members: &[&Unit]) -> String {
 /// The most frequent form of a word; ties use the shortest.
 fn surface(units: &[&Unit], stem: &str) -> Option<String> {
     let mut forms: BTreeMap<&str, usize> = BTreeMap::new();
-    for (form, count) in units.iter().filter_map(|unit| unit.surface.get(stem)).flatten() {
-        *forms.entry(form).or_default() += count;
+    for unit in units {
+        let Some(own) = unit.surface.get(stem) else { continue };
+        for (form, count) in own {
+            *forms.entry(form).or_default() += count;
+        }
     }
     if forms.is_empty() {
         // A verb is written unchanged.
@@ -113,39 +120,56 @@ pub(super) fn named_categories(found: Vec<Named>, sources: &[Source]) -> Vec<(St
     let mut rest: Vec<Vec<usize>> = Vec::new();
     for one in found {
         let server = sources.get(one.source).and_then(|source| source.name.as_deref());
-        let ambiguous = |name: &String| wanted.get(name).is_some_and(|servers| servers.len() > 1);
-        let of_server = |name: &String| server.filter(|server| server != name).map(|server| format!("{server}_{name}"));
-        // With several servers, a generic word needs the server's name.
-        let vague = |name: &str| sources.len() > 1 && server != Some(name) && is_generic(name);
-        let fits = |name: &String| !ambiguous(name) && !vague(name);
-        let plain = one.names.iter().filter(|name| fits(name)).cloned();
-        let prefixed = one.names.iter().filter_map(of_server);
-        let tools = one.names.iter().map(|name| format!("{name}_tools"));
-        let stems = |name: &str| -> Vec<String> { lower_case_words(name).iter().map(|word| stem(word)).collect() };
-        let free = |name: &String| {
-            let known = taken.keys().any(|taken| stems(taken) == stems(name));
-            !RESERVED.contains(&name.as_str()) && !known && CategoryName::new(name).is_ok()
-        };
-        match plain.chain(prefixed).chain(tools).find(free) {
-            Some(name) => drop(taken.insert(name, one.units)),
-            // Two groups with the same name have the same subject and become one category.
-            None => {
-                match one.names.iter().find(|name| taken.contains_key(*name)).and_then(|name| taken.get_mut(name)) {
-                    Some(units) => units.extend(one.units),
-                    None => rest.extend(one.units),
-                }
+        let mut candidates: Vec<String> = Vec::new();
+        for name in &one.names {
+            let ambiguous = wanted.get(name).is_some_and(|servers| servers.len() > 1);
+            // With several servers, a generic word needs the server's name.
+            let vague = sources.len() > 1 && server != Some(name) && is_generic(name);
+            if !ambiguous && !vague {
+                candidates.push(name.clone());
             }
         }
+        if let Some(server) = server {
+            let others = one.names.iter().filter(|name| *name != server);
+            candidates.extend(others.map(|name| format!("{server}_{name}")));
+        }
+        candidates.extend(one.names.iter().map(|name| format!("{name}_tools")));
+        if let Some(name) = candidates.into_iter().find(|name| is_free(name, &taken)) {
+            taken.insert(name, one.units);
+            continue;
+        }
+        // Two groups with the same name have the same subject and become one category.
+        let same = one.names.iter().find(|name| taken.contains_key(*name));
+        same.and_then(|name| taken.get_mut(name)).unwrap_or(&mut rest).extend(one.units);
     }
-    let other = (!rest.is_empty()).then(|| (OTHER.to_owned(), rest));
-    taken.into_iter().chain(other).collect()
+    let mut categories = Vec::from_iter(taken);
+    if !rest.is_empty() {
+        categories.push((OTHER.to_owned(), rest));
+    }
+    categories
+}
+
+/// Whether a category can have a name: it is valid, not reserved, and no other category has the
+/// same words.
+fn is_free(name: &str, taken: &BTreeMap<String, Vec<Vec<usize>>>) -> bool {
+    !RESERVED.contains(&name)
+        && CategoryName::new(name).is_ok()
+        && !taken.keys().any(|other| name_stems(other) == name_stems(name))
+}
+
+fn name_stems(name: &str) -> Vec<String> {
+    lower_case_words(name).iter().map(|word| stem(word)).collect()
 }
 
 /// The description of a category: up to three of its tools, from different units first.
 pub(super) fn describe(units: &[Vec<usize>], names: &[&str]) -> String {
     let most = units.iter().map(Vec::len).max().unwrap_or_default();
-    let rounds = (0..most).flat_map(|round| units.iter().filter_map(move |unit| unit.get(round)));
-    let mut shown: Vec<&str> = rounds.filter_map(|at| names.get(*at)).copied().collect();
+    let mut shown: Vec<&str> = Vec::new();
+    for round in 0..most {
+        for unit in units {
+            shown.extend(unit.get(round).and_then(|at| names.get(*at)));
+        }
+    }
     let all = shown.len();
     shown.truncate(MAX_TOOLS);
     // The line is billed in every request.

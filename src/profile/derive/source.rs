@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::catalog::{Catalog, Origin, Tool};
 use crate::profile::client::{leading_groups, prefix_groups};
 use crate::profile::sentence::Sentence;
-use crate::profile::words::{lower_case_words, name_words, split_server, stem};
+use crate::profile::words::{lower_case_words, name_words, split_server, stem, without_mcp};
 
 /// The minimum fraction of tools, in thirds, whose common prefix is the server's.
 const PREFIX_THIRDS: usize = 2;
@@ -35,8 +35,8 @@ pub(super) struct Source {
 
 /// The tools that are not the agent's own, by server, in the order of their names.
 pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -> Vec<Source> {
-    let mut members: Vec<(usize, &Tool)> =
-        catalog.iter().enumerate().filter(|(at, _)| own.get(*at).is_none_or(|own| !own)).collect();
+    let mut members: Vec<(usize, &Tool)> = catalog.iter().enumerate().collect();
+    members.retain(|(at, _)| own.get(*at) != Some(&true));
     members.sort_by_key(|(_, tool)| tool.name().as_str());
     let prefixes = if own.contains(&true) { prefix_groups(catalog, own) } else { Vec::new() };
     let first = members.first().map(|(_, tool)| tool.origin());
@@ -57,8 +57,8 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     let marked = members.iter().any(|(_, tool)| is_marked(tool));
     let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
     if groups.len() > 1 && small && prefixes.is_empty() && !marked {
-        groups =
-            BTreeMap::from([(String::new(), members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect())]);
+        let all = members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect();
+        groups = BTreeMap::from([(String::new(), all)]);
     }
     if groups.len() == 1 && groups.contains_key("") {
         groups = by_opening(&members, sentences).or_else(|| by_product(&members)).unwrap_or(groups);
@@ -93,12 +93,11 @@ fn server_by_name<'t>(tool: &'t Tool, name: &'t str, prefixes: &'t [String]) -> 
     if let Some(split) = split_server(name) {
         return split;
     }
-    let known = prefixes.iter().find_map(|prefix| Some((prefix.as_str(), name.strip_prefix(prefix.as_str())?)));
-    let known = known.map(|(prefix, rest)| (prefix, rest.trim_start_matches(['_', '-'])));
-    known.filter(|(_, rest)| !rest.is_empty()).map_or(("", name), |(prefix, rest)| {
-        let bare = prefix.strip_prefix("mcp_").or_else(|| prefix.strip_prefix("mcp-")).unwrap_or(prefix);
-        (bare.trim_end_matches(['_', '-']), rest)
-    })
+    let Some(prefix) = prefixes.iter().find(|prefix| name.starts_with(prefix.as_str())) else { return ("", name) };
+    match name.get(prefix.len()..).unwrap_or_default().trim_start_matches(['_', '-']) {
+        "" => ("", name),
+        rest => (without_mcp(prefix).trim_end_matches(['_', '-']), rest),
+    }
 }
 
 /// Groups the tools by the first sentence of their descriptions, if there are at least two such
@@ -113,10 +112,11 @@ fn by_opening<'t>(
     }
     let texts: Vec<BTreeSet<String>> = by.keys().map(|text| lower_case_words(text).into_iter().collect()).collect();
     let mut named = BTreeMap::new();
-    for (place, (text, tools)) in by.iter().enumerate() {
-        let of_others = |word: &String| texts.iter().enumerate().any(|(at, other)| at != place && other.contains(word));
-        let telling = |word: &String| word.len() > 2 && super::topic::is_telling(word) && !of_others(word);
-        let name = lower_case_words(text).into_iter().find(telling)?;
+    for (text, tools) in &by {
+        let name = lower_case_words(text).into_iter().find(|word| {
+            let only_here = texts.iter().filter(|text| text.contains(word)).count() == 1;
+            word.len() > 2 && super::topic::is_telling(word) && only_here
+        })?;
         named.insert(name, tools.clone());
     }
     (named.len() >= 2 && named.len() == by.len()).then_some(named)
@@ -133,19 +133,27 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
     }
     let mut named: BTreeMap<String, Vec<(usize, &'t str)>> = BTreeMap::new();
     for (first, places) in groups {
-        let tools = places.into_iter().filter_map(|place| members.get(place));
-        named.insert(first, tools.map(|(at, tool)| (*at, tool.name().as_str())).collect());
+        let tools = named.entry(first).or_default();
+        for (at, tool) in places.into_iter().filter_map(|place| members.get(place)) {
+            tools.push((*at, tool.name().as_str()));
+        }
     }
     Some(named)
 }
 
 fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
-    let rests = tools.iter().map(|(at, rest)| (*at, (*rest).to_owned())).collect();
-    let mut tools: Vec<(usize, Vec<String>)> = tools.into_iter().map(|(at, rest)| (at, name_words(rest))).collect();
+    let (mut rests, mut words_of) = (Vec::new(), Vec::new());
+    for (at, rest) in tools {
+        rests.push((at, rest.to_owned()));
+        words_of.push((at, name_words(rest)));
+    }
+    let mut tools: Vec<(usize, Vec<String>)> = words_of;
     let mut prefix = Vec::new();
     while let Some(word) = common_first(&tools) {
-        for (_, words) in tools.iter_mut().filter(|(_, words)| words.len() > 1 && words.first() == Some(&word)) {
-            words.remove(0);
+        for (_, words) in &mut tools {
+            if words.len() > 1 && words.first() == Some(&word) {
+                words.remove(0);
+            }
         }
         prefix.push(word);
     }
@@ -160,9 +168,15 @@ fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
     let mut having: BTreeMap<String, usize> = BTreeMap::new();
     for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
         let first: String = tool.description().chars().take(MAX_BRAND_CHARS).collect();
-        let words = first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1);
-        let proper = words.filter(|word| is_proper_name(word)).map(|word| stem(&word.to_lowercase()));
-        proper.collect::<BTreeSet<String>>().into_iter().for_each(|word| *having.entry(word).or_default() += 1);
+        let mut names = BTreeSet::new();
+        for word in first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1) {
+            if is_proper_name(word) {
+                names.insert(stem(&word.to_lowercase()));
+            }
+        }
+        for name in names {
+            *having.entry(name).or_default() += 1;
+        }
     }
     let tools = source.tools.len();
     having.retain(|_, count| tools >= MIN_BRANDED && *count * 2 >= tools);
@@ -176,8 +190,10 @@ fn is_proper_name(word: &str) -> bool {
 /// The word that nearly all names begin with and that leaves another word.
 fn common_first(tools: &[(usize, Vec<String>)]) -> Option<String> {
     let mut firsts: BTreeMap<&str, usize> = BTreeMap::new();
-    for word in tools.iter().filter(|(_, words)| words.len() > 1).filter_map(|(_, words)| words.first()) {
-        *firsts.entry(word).or_default() += 1;
+    for (_, words) in tools {
+        if let [first, _, ..] = &words[..] {
+            *firsts.entry(first).or_default() += 1;
+        }
     }
     let (word, count) = firsts.into_iter().max_by_key(|(_, count)| *count)?;
     let common = count >= MIN_PREFIXED && count * 3 > tools.len() * PREFIX_THIRDS;

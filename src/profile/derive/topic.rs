@@ -116,7 +116,9 @@ const MIN_BESIDE: usize = 3;
 static BY_WORD: LazyLock<HashMap<String, Vec<&'static str>>> = LazyLock::new(|| {
     let mut by: HashMap<String, Vec<&str>> = HashMap::new();
     for (topic, words) in TOPICS {
-        words.split_whitespace().for_each(|word| by.entry(stem(word)).or_default().push(topic));
+        for word in words.split_whitespace() {
+            by.entry(stem(word)).or_default().push(topic);
+        }
     }
     by
 });
@@ -145,9 +147,12 @@ pub(super) fn topics_of<'w>(
     said: &BTreeSet<String>,
 ) -> BTreeMap<&'static str, usize> {
     let mut found = BTreeMap::new();
-    let named = named.flat_map(|word| topics_of_name(word)).map(|topic| (topic, NAME_WEIGHT));
-    let said = said.iter().flat_map(|word| topics_of_word(word)).map(|topic| (*topic, 1));
-    named.chain(said).for_each(|(topic, weight)| *found.entry(topic).or_default() += weight);
+    for topic in named.flat_map(|word| topics_of_name(word)) {
+        *found.entry(topic).or_default() += NAME_WEIGHT;
+    }
+    for topic in said.iter().flat_map(|word| topics_of_word(word)) {
+        *found.entry(*topic).or_default() += 1;
+    }
     found
 }
 
@@ -163,11 +168,18 @@ fn topics_of_name(word: &str) -> Vec<&'static str> {
     if !whole.is_empty() || !word.is_ascii() {
         return whole.to_vec();
     }
-    let known = |part: Option<&str>| part.map(|part| topics_of_word(&stem(part))).filter(|topics| !topics.is_empty());
-    let long = |least: usize| (least..=word.len().saturating_sub(MIN_BESIDE)).rev();
-    let behind = long(MIN_INSIDE).find_map(|length| known(word.get(word.len() - length..)));
-    let before = long(MIN_BEFORE).find_map(|length| known(word.get(..length)));
-    let mut both: Vec<&str> = behind.into_iter().chain(before).flatten().copied().collect();
+    let longest = word.len().saturating_sub(MIN_BESIDE);
+    let behind = (MIN_INSIDE..=longest).rev().find_map(|length| topics_of_part(word.get(word.len() - length..)?));
+    let before = (MIN_BEFORE..=longest).rev().find_map(|length| topics_of_part(word.get(..length)?));
+    let mut both = [behind.unwrap_or_default(), before.unwrap_or_default()].concat();
     both.dedup();
     both
+}
+
+/// The topics of a part of a word, if it has any.
+fn topics_of_part(part: &str) -> Option<&'static [&'static str]> {
+    match topics_of_word(&stem(part)) {
+        [] => None,
+        topics => Some(topics),
+    }
 }

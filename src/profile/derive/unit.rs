@@ -36,7 +36,7 @@ static JOINT_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| JOINTS.spli
 static WHICH_SET: LazyLock<HashSet<&'static str>> = LazyLock::new(|| WHICH.split_whitespace().collect());
 
 /// Tools with the same subject.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Unit {
     /// The stems of the names' subject, in order, most general first.
     pub(super) nouns: Vec<String>,
@@ -55,33 +55,31 @@ pub(super) struct Unit {
 /// The units of a server, in the order of their words, and whether its names go from the general to
 /// the specific, with the verb last (`storage_blob_get`).
 pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool) {
-    let verbs_first =
-        source.tools.iter().filter(|(_, words)| words.first().is_some_and(|word| is_only_verb(word))).count();
-    let verbs_last =
-        source.tools.iter().filter(|(_, words)| words.len() > 1 && words.last().is_some_and(|word| is_last_verb(word)));
-    let hierarchical = verbs_last.count() > verbs_first;
+    let (mut verbs_first, mut verbs_last) = (0, 0);
+    for (_, words) in &source.tools {
+        verbs_first += usize::from(words.first().is_some_and(|word| is_only_verb(word)));
+        verbs_last += usize::from(ends_with_verb(words));
+    }
+    let hierarchical = verbs_last > verbs_first;
     let fields = if hierarchical { fields(source) } else { BTreeSet::new() };
     let mut by: BTreeMap<Vec<String>, Unit> = BTreeMap::new();
     for (at, words) in &source.tools {
         let nouns = nouns(words, hierarchical, &fields, &source.aside);
         let key: Vec<String> = nouns.iter().map(|word| stem(word)).collect();
-        let unit = by.entry(key.clone()).or_insert_with(|| Unit {
-            nouns: key.clone(),
-            surface: BTreeMap::new(),
-            tools: Vec::new(),
-            said: BTreeSet::new(),
-            verbs: BTreeSet::new(),
-            topics: BTreeMap::new(),
-        });
+        let unit = by.entry(key.clone()).or_insert_with(|| Unit { nouns: key.clone(), ..Unit::default() });
         for (word, stem) in nouns.into_iter().zip(key) {
             *unit.surface.entry(stem).or_default().entry(word).or_default() += 1;
         }
         unit.tools.push(*at);
         unit.verbs.extend(words.iter().filter(|word| TELLING_SET.contains(word.as_str())).cloned());
-        unit.said.extend(sentences.get(*at).map(|one| subject_stems(&one.text)).unwrap_or_default());
+        if let Some(sentence) = sentences.get(*at) {
+            unit.said.extend(subject_stems(&sentence.text));
+        }
     }
     let mut units: Vec<Unit> = by.into_values().collect();
-    units.iter_mut().for_each(|unit| unit.topics = topics_of(unit.nouns.iter().chain(&unit.verbs), &unit.said));
+    for unit in &mut units {
+        unit.topics = topics_of(unit.nouns.iter().chain(&unit.verbs), &unit.said);
+    }
     (units, hierarchical)
 }
 
@@ -99,6 +97,10 @@ fn fields(source: &Source) -> BTreeSet<&str> {
     found
 }
 
+fn ends_with_verb(words: &[String]) -> bool {
+    matches!(words, [_, .., last] if is_last_verb(last))
+}
+
 fn is_last_verb(word: &str) -> bool {
     is_only_verb(word) || LAST_VERBS.contains(&word)
 }
@@ -106,14 +108,13 @@ fn is_last_verb(word: &str) -> bool {
 /// The words of a name that describe its subject; never empty if the name has a word.
 fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &BTreeSet<String>) -> Vec<String> {
     let mut left: &[String] = words;
-    let last_is_verb = left.len() > 1 && left.last().is_some_and(|word| is_last_verb(word));
+    let last_is_verb = ends_with_verb(words);
     // If verbs come last, a name that ends in none may begin with one: `listLabels` beside
     // `labelAdd`.
     let is_verb = |word: &String| is_only_verb(word) || can_be_verb(word) && !(hierarchical && last_is_verb);
-    let first_is_verb =
-        left.len() > 1 && left.first().is_some_and(|word| is_verb(word) && !fields.contains(word.as_str()));
+    let first_is_verb = matches!(words, [first, _, ..] if is_verb(first) && !fields.contains(first.as_str()));
     // `route_list`: of two verbs, the one that is rarely a noun.
-    let first_is_noun = left.len() == 2 && left.first().is_some_and(|word| !is_last_verb(word));
+    let first_is_noun = matches!(words, [first, _] if !is_last_verb(first));
     if last_is_verb
         && (hierarchical || !first_is_verb || first_is_noun)
         && let Some((_, rest)) = left.split_last()
@@ -132,30 +133,38 @@ fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &
         }
     }
     // The word after `by` describes the method, not the object.
-    let by = left.iter().position(|word| word == "by").filter(|at| *at > 0);
-    let left = by.and_then(|at| left.get(..at)).unwrap_or(left);
-    let telling: Vec<&String> = left.iter().filter(|word| tells(word)).collect();
+    if let Some(at @ 1..) = left.iter().position(|word| word == "by") {
+        left = left.get(..at).unwrap_or(left);
+    }
+    let telling = telling_words(left);
     // `research_search_papers`: the verb follows the field.
-    let verb = telling
-        .get(1)
-        .copied()
-        .filter(|word| !hierarchical && !first_is_verb && telling.len() > 2 && can_be_verb(word));
-    let is_noun = |word: &&String| (!is_only_verb(word) || fields.contains(word.as_str())) && Some(*word) != verb;
-    let own: Vec<&String> =
-        telling.iter().copied().filter(|word| !aside.contains(&stem(word)) && is_noun(word)).collect();
+    let verb = match &telling[..] {
+        [_, verb, _, ..] if !hierarchical && !first_is_verb && can_be_verb(verb) => Some(*verb),
+        _ => None,
+    };
+    let mut loose = telling.clone();
+    loose.retain(|word| !aside.contains(&stem(word)));
+    let mut own = loose.clone();
+    own.retain(|word| (!is_only_verb(word) || fields.contains(word.as_str())) && Some(*word) != verb);
     let brandless: Vec<&String> = own.iter().copied().filter(|word| !VENDORS.contains(&word.as_str())).collect();
     let own = if brandless.is_empty() { own } else { brandless };
-    let loose: Vec<&String> = telling.iter().copied().filter(|word| !aside.contains(&stem(word))).collect();
-    let kept = [own, loose, telling, words.iter().filter(|word| tells(word)).collect(), words.iter().take(1).collect()];
+    let kept = [own, loose, telling, telling_words(words), words.iter().take(1).collect()];
     let mut found: Vec<String> = Vec::new();
     for word in kept.into_iter().find(|words| !words.is_empty()).unwrap_or_default() {
         // `unroute` has the same subject as `route`.
-        let undone = word.strip_prefix("un").filter(|rest| can_be_verb(word) && can_be_verb(rest)).unwrap_or(word);
+        let undone = match word.strip_prefix("un") {
+            Some(rest) if can_be_verb(word) && can_be_verb(rest) => rest,
+            _ => word,
+        };
         if !found.iter().any(|known| stem(known) == stem(undone)) {
             found.push(undone.to_owned());
         }
     }
     found
+}
+
+fn telling_words(words: &[String]) -> Vec<&String> {
+    words.iter().filter(|word| tells(word)).collect()
 }
 
 /// Whether a word can describe a subject: not a number, version or connecting word.
@@ -174,16 +183,19 @@ fn is_which(word: &str) -> bool {
 
 /// The stems of a sentence's subject.
 fn subject_stems(sentence: &str) -> Vec<String> {
-    let kept = |word: &String| {
-        word.chars().count() > 2 && !is_filler(word) && !is_only_verb(word) && !is_only_verb(&stem(word))
-    };
-    let words = lower_case_words(sentence);
-    // Scripts without spaces run words together, so pairs of adjacent characters are used.
-    let pairs = words.iter().filter(|word| word.chars().any(is_ideograph)).flat_map(|word| {
-        word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}")).collect::<Vec<_>>()
-    });
-    let pairs = pairs.filter(|pair| !is_only_verb(pair)).collect::<Vec<_>>();
-    words.into_iter().filter(kept).map(|word| stem(&word)).chain(pairs).collect()
+    let mut stems = Vec::new();
+    for word in lower_case_words(sentence) {
+        // Scripts without spaces run words together, so pairs of adjacent characters are used.
+        if word.chars().any(is_ideograph) {
+            let pairs = word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}"));
+            stems.extend(pairs.filter(|pair| !is_only_verb(pair)));
+        }
+        let stem = stem(&word);
+        if word.chars().count() > 2 && !is_filler(&word) && !is_only_verb(&word) && !is_only_verb(&stem) {
+            stems.push(stem);
+        }
+    }
+    stems
 }
 
 /// Whether a character belongs to a script that writes words of one or two characters without

@@ -130,7 +130,9 @@ pub(crate) fn bridges(catalog: &Catalog, tools: impl IntoIterator<Item = usize>,
         return vec![Bridge::Any];
     }
     let needed: Vec<Bridge> = tools.into_iter().filter_map(|at| catalog.at(at)).map(Bridge::for_tool).collect();
-    Bridge::ALL.into_iter().filter(|bridge| needed.contains(bridge)).collect()
+    let mut bridges = Bridge::ALL.to_vec();
+    bridges.retain(|bridge| needed.contains(bridge));
+    bridges
 }
 
 /// Their names, joined for a sentence.

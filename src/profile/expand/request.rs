@@ -89,7 +89,11 @@ fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(one)) => Ok(vec![one.clone()]),
         Some(Value::Array(many)) => {
-            many.iter().map(|v| v.as_str().map(str::to_owned).ok_or(ExpandError::NotNames(key))).collect()
+            let mut names = Vec::new();
+            for name in many {
+                names.push(name.as_str().ok_or(ExpandError::NotNames(key))?.to_owned());
+            }
+            Ok(names)
         }
         Some(_) => Err(ExpandError::NotNames(key)),
     }

@@ -9,7 +9,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use crate::schema;
+use crate::profile::words::first_bytes;
+use crate::schema::{self, list_member, object_member, text_member};
 
 /// The maximum length of a hint, in words.
 const MAX_WORDS: usize = 8;
@@ -69,18 +70,22 @@ const FORM_CUES: [&str; 37] = [
 /// The hints of a schema's required parameters, by the address of their schemas in the document.
 pub(super) fn hints(root: &Value) -> HashMap<*const Value, String> {
     let top = schema::top(root);
-    let required = top.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let properties = top.get("properties").and_then(Value::as_object);
-    let named = required.iter().filter_map(|name| properties?.get(name.as_str()?));
-    named.filter_map(|node| Some((std::ptr::from_ref(node), hint(node)?))).collect()
+    let mut hints = HashMap::new();
+    let Some(properties) = object_member(top, "properties") else { return hints };
+    for name in list_member(top, "required") {
+        if let Some(node) = name.as_str().and_then(|name| properties.get(name))
+            && let Some(hint) = hint(node)
+        {
+            hints.insert(std::ptr::from_ref(node), hint);
+        }
+    }
+    hints
 }
 
 /// The hint of one parameter.
 fn hint(node: &Value) -> Option<String> {
     let map = node.as_object().filter(|map| is_told_in_words(map))?;
-    let text = map.get("description").and_then(Value::as_str).unwrap_or_default();
-    let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_READ).last().unwrap_or_default();
-    let text = if text.len() <= MAX_READ { text } else { text.get(..end).unwrap_or_default() };
+    let text = first_bytes(text_member(map, "description").unwrap_or_default(), MAX_READ);
     example(text).or_else(|| declared_example(map)).or_else(|| form(text))
 }
 
@@ -92,23 +97,23 @@ fn is_told_in_words(map: &Map<String, Value>) -> bool {
     if SAY_MORE.iter().any(|key| map.contains_key(*key)) {
         return false;
     }
-    let is = |name: &str| match map.get("type") {
-        Some(Value::String(own)) => own == name,
-        Some(Value::Array(own)) => own.iter().any(|own| own == name),
-        _ => false,
-    };
-    match map.get("items") {
-        Some(Value::Object(items)) => is_told_in_words(items),
-        Some(_) => false,
-        None => is("string") || is("array") || is("object") || !map.contains_key("type"),
+    match (map.get("items"), map.get("type")) {
+        (Some(Value::Object(items)), _) => is_told_in_words(items),
+        (Some(_), _) => false,
+        (None, Some(Value::Array(types))) => types.iter().any(is_open_type),
+        (None, Some(one)) => is_open_type(one),
+        (None, None) => true,
     }
+}
+
+fn is_open_type(name: &Value) -> bool {
+    matches!(name.as_str(), Some("string" | "array" | "object"))
 }
 
 /// The first string in `examples`, if it shows a form.
 fn declared_example(map: &Map<String, Value>) -> Option<String> {
-    let examples = map.get("examples").and_then(Value::as_array)?;
-    let first = examples.first().and_then(Value::as_str).filter(|text| shows_form(text))?;
-    Some(format!("e.g. {}", limit_words(first)))
+    let first = list_member(map, "examples").first()?.as_str()?;
+    shows_form(first).then(|| format!("e.g. {}", limit_words(first)))
 }
 
 /// The first example in a description that shows a form.
@@ -119,10 +124,15 @@ fn example(text: &str) -> Option<String> {
         found.extend(lower.match_indices(cue).map(|(at, cue)| (at, at + cue.len())));
     }
     found.sort_unstable_by_key(|(at, end)| (*at, std::cmp::Reverse(*end)));
-    found.into_iter().filter(|(at, end)| is_word(text, *at, *end)).find_map(|(_, end)| {
-        let own = example_after(text.get(end..)?)?;
-        shows_form(own).then(|| format!("e.g. {}", limit_words(unquoted(own))))
-    })
+    for (at, end) in found {
+        if is_word(text, at, end)
+            && let Some(own) = text.get(end..).and_then(example_after)
+            && shows_form(own)
+        {
+            return Some(format!("e.g. {}", limit_words(unquoted(own))));
+        }
+    }
+    None
 }
 
 /// Removes the quotes around a text, which are not part of the value.
@@ -132,21 +142,19 @@ fn unquoted(text: &str) -> &str {
 
 /// Whether a cue is a separate word rather than part of a longer word of its script.
 fn is_word(text: &str, start: usize, end: usize) -> bool {
-    let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    let before = text.get(..start).and_then(|text| text.chars().next_back());
-    let after = text.get(end..).and_then(|text| text.chars().next());
-    !letter(before) && !letter(after)
+    let (before, after) = (text.get(..start).unwrap_or_default(), text.get(end..).unwrap_or_default());
+    !before.ends_with(|c: char| c.is_ascii_alphanumeric()) && !after.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// The example after a cue: the quoted part, or the text up to the end of the clause.
 fn example_after(behind: &str) -> Option<&str> {
     const MARKS: [char; 8] = [' ', ',', ':', '：', '，', '.', '\n', '-'];
     let own = behind.trim_start_matches(MARKS);
-    // For "like this: …".
-    let own = own
-        .strip_prefix("this")
-        .filter(|rest| rest.starts_with(MARKS))
-        .map_or(own, |rest| rest.trim_start_matches(MARKS));
+    let own = match own.strip_prefix("this") {
+        // For "like this: …".
+        Some(rest) if rest.starts_with(MARKS) => rest.trim_start_matches(MARKS),
+        _ => own,
+    };
     // Searches only a limited range after the cue. A cue at the end of a line refers to the next
     // line.
     let quote = own.chars().next()?;
@@ -198,22 +206,27 @@ fn shows_form(example: &str) -> bool {
 /// The clause that names a form.
 fn form(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
-    let cues = FORM_CUES.iter().filter_map(|cue| {
-        let mut places = lower.match_indices(cue).map(|(at, cue)| (at, at + cue.len()));
-        places.find(|(at, _)| !text.get(..*at).is_some_and(|text| text.ends_with(|c: char| c.is_ascii_alphabetic())))
-    });
-    let (start, end) = cues.min()?;
-    let before = text.get(..start)?;
-    // The clause begins after the last mark before the cue.
-    let begins = before.char_indices().rev().find(|(at, c)| {
-        let next = text.get(at + c.len_utf8()..).and_then(|text| text.chars().next());
-        match c {
-            '(' | ')' | ';' | ':' | '\n' | '。' | '；' | '（' | '）' | '，' | '：' => true,
-            '.' | ',' | '!' | '?' => next.is_some_and(char::is_whitespace),
-            _ => false,
+    let mut places = Vec::new();
+    for cue in FORM_CUES {
+        let mut starts = lower.match_indices(cue).map(|(at, _)| at);
+        if let Some(start) = starts.find(|at| !lower.get(..*at).is_some_and(ends_with_letter)) {
+            places.push((start, start + cue.len()));
         }
-    });
-    let begins = begins.map_or(0, |(at, c)| at + c.len_utf8());
+    }
+    let (start, end) = places.into_iter().min()?;
+    // The clause begins after the last mark before the cue.
+    let mut begins = 0;
+    for (at, c) in text.get(..start)?.char_indices() {
+        let after = at + c.len_utf8();
+        let is_mark = match c {
+            '(' | ')' | ';' | ':' | '\n' | '。' | '；' | '（' | '）' | '，' | '：' => true,
+            '.' | ',' | '!' | '?' => text.get(after..).is_some_and(|rest| rest.starts_with(char::is_whitespace)),
+            _ => false,
+        };
+        if is_mark {
+            begins = after;
+        }
+    }
     let rest = text.get(end..)?;
     let clause = text.get(begins..end + clause_end(rest))?.trim();
     // If there are too many words, those before the cue are dropped first.
@@ -221,6 +234,10 @@ fn form(text: &str) -> Option<String> {
     let to_cue = text.get(begins..end)?.split_whitespace().count();
     let skipped = to_cue.saturating_sub(MAX_WORDS);
     Some(limit_words(&words.get(skipped..)?.join(" ")))
+}
+
+fn ends_with_letter(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_alphabetic())
 }
 
 /// Limits a text to a number of words and characters, on one line.

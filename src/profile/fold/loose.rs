@@ -16,7 +16,7 @@ use super::Kept;
 use super::bare::bare_text;
 use super::schema::mentioned;
 use super::write::write_schema;
-use crate::schema::{self, Role, Target, role};
+use crate::schema::{self, Role, Target, object_member, role};
 
 /// Keywords under which a wider schema accepts less, or whose effect depends on what other schemas
 /// accept.
@@ -54,17 +54,20 @@ pub(super) fn loosened<'s>(
             continue;
         }
         waiting.extend(reference_target(root, map));
-        for (key, value) in map.iter().filter(|(key, _)| role(key) == Role::Child && *key != "properties") {
-            schema::held(key, value, |child| waiting.push(child));
+        for (key, value) in map {
+            if role(key) == Role::Child && key != "properties" {
+                schema::held(key, value, |child| waiting.push(child));
+            }
         }
         let needed = if barred.contains(&std::ptr::from_ref(node)) { None } else { mentioned(root, node) };
-        for (name, property) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let optional = needed.as_ref().is_some_and(|needed| !needed.contains(name.as_str()));
-            match optional.then(|| looser(root, property)).flatten() {
-                Some(text) => {
-                    found.insert(std::ptr::from_ref(property), text);
-                }
-                None => waiting.push(property),
+        for (name, property) in object_member(map, "properties").into_iter().flatten() {
+            if let Some(needed) = &needed
+                && !needed.contains(name.as_str())
+                && let Some(text) = looser(root, property)
+            {
+                found.insert(std::ptr::from_ref(property), text);
+            } else {
+                waiting.push(property);
             }
         }
     }
@@ -81,8 +84,10 @@ fn barred(root: &Value) -> Option<HashSet<*const Value>> {
         plain &= !schema::is_dynamic(node) && (std::ptr::eq(node, root) || schema::identifier(node).is_none());
         plain &= !map.keys().any(|key| TURNING.contains(&key.as_str()));
         plain &= schema::reference(node).is_none_or(|reference| leads_to_definition(root, reference));
-        for (key, value) in map.iter().filter(|(key, _)| role(key) == Role::InPlace) {
-            schema::held(key, value, |branch| branches.push(branch));
+        for (key, value) in map {
+            if role(key) == Role::InPlace {
+                schema::held(key, value, |branch| branches.push(branch));
+            }
         }
     });
     let mut barred = HashSet::new();
@@ -92,14 +97,12 @@ fn barred(root: &Value) -> Option<HashSet<*const Value>> {
             schema::children(node, |child| branches.push(child));
         }
     }
-    plain.then_some(barred)
+    if plain { Some(barred) } else { None }
 }
 
 fn leads_to_definition(root: &Value, reference: &str) -> bool {
-    schema::route(root, reference).is_some_and(|steps| match steps.as_slice() {
-        [step] => role(step.keyword) == Role::Definitions,
-        _ => false,
-    })
+    let Some(steps) = schema::route(root, reference) else { return false };
+    matches!(&steps[..], [step] if role(step.keyword) == Role::Definitions)
 }
 
 /// The schema that a schema refers to.

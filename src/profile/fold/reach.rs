@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::schema::{self, Role, role};
+use crate::schema::{self, Role, object_member, role, text_member};
 
 /// The definitions to write: those that a written schema refers to, or all of them.
 #[derive(Debug, Default)]
@@ -138,7 +138,14 @@ impl<'s> Reach<'s> {
 /// The references of a schema object: its `$ref`, and those by which OpenAPI's `discriminator`
 /// names its variants.
 fn references(map: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let mapping = map.get("discriminator").and_then(|own| own.get("mapping")).and_then(Value::as_object);
-    let variants = mapping.into_iter().flat_map(Map::values).filter_map(Value::as_str);
-    map.get("$ref").and_then(Value::as_str).into_iter().chain(variants.filter(|text| text.starts_with('#')))
+    let mut found = Vec::from_iter(text_member(map, "$ref"));
+    let mapping = map.get("discriminator").and_then(|own| object_member(own, "mapping"));
+    for variant in mapping.into_iter().flat_map(Map::values) {
+        if let Value::String(text) = variant
+            && text.starts_with('#')
+        {
+            found.push(text);
+        }
+    }
+    found.into_iter()
 }

@@ -14,7 +14,7 @@ use super::loose::loosened;
 use super::reach::Reach;
 use super::write::{Members, write_schema};
 use super::{Detail, Kept};
-use crate::schema::{self, Role, Target, role};
+use crate::schema::{self, Role, Target, object_member, role, text_member};
 
 /// A schema's complete structure. `own` is its text; the result is never longer. `None` if nothing
 /// can be dropped without breaking a reference.
@@ -42,14 +42,15 @@ pub(super) fn partial_text(root: &Value, own: &str, detail: Detail) -> Option<(D
     if names_all && !is_looser {
         return None;
     }
-    let outline =
-        (is_looser || detail == Detail::Outline).then(|| (Detail::Outline, shape.folded_text(own, Detail::Outline)));
-    if names_all || detail == Detail::Outline {
-        return outline;
+    if !is_looser && detail != Detail::Outline {
+        return Some((detail, shape.folded_text(own, detail)));
     }
-    let plain = if is_looser { Shape::of_schema(root, own, false)? } else { shape };
-    let wanted = (detail, plain.folded_text(own, detail));
-    Some(outline.filter(|(_, text)| text.len() < wanted.1.len()).unwrap_or(wanted))
+    let outline = shape.folded_text(own, Detail::Outline);
+    if names_all || detail == Detail::Outline {
+        return Some((Detail::Outline, outline));
+    }
+    let wanted = Shape::of_schema(root, own, false)?.folded_text(own, detail);
+    Some(if outline.len() < wanted.len() { (Detail::Outline, outline) } else { (detail, wanted) })
 }
 
 /// The parameters that the schema does not name at a detail, in the order of the schema.
@@ -84,7 +85,7 @@ impl<'s> Shape<'s> {
     fn of_schema(root: &'s Value, own: &str, loosens: bool) -> Option<Self> {
         let node = schema::top(root);
         let top = node.as_object()?;
-        let properties = top.get("properties").and_then(Value::as_object);
+        let properties = object_member(top, "properties");
         // A reference at the top represents the whole schema only if nothing significant is beside
         // it.
         let below_references = if std::ptr::eq(node, root) { None } else { Some(root) };
@@ -92,17 +93,22 @@ impl<'s> Shape<'s> {
             return None;
         }
         let mut shown = mentioned(root, node)?;
-        let is_shown = |name: &str| shown.contains(name);
-        let parameters = properties.into_iter().flatten().filter(|(name, _)| is_shown(name)).map(|(_, node)| node);
-        let loose = if loosens { loosened(root, parameters) } else { HashMap::new() };
+        let mut parameters = Vec::new();
+        for (name, node) in properties.into_iter().flatten() {
+            if shown.contains(name.as_str()) {
+                parameters.push(node);
+            }
+        }
+        let loose = if loosens { loosened(root, parameters.iter().copied()) } else { HashMap::new() };
         let mut reach = Reach::past(root, &loose);
         if may_refer(own) {
-            for (key, value) in top.iter().filter(|(key, _)| is_written(key)) {
-                let mut written = Vec::new();
-                schema::held(key, value, |child| written.push(child));
-                written.into_iter().try_for_each(|child| reach.add_schema(child)).ok()?;
+            let mut written = Vec::new();
+            for (key, value) in top {
+                if is_written(key) {
+                    schema::held(key, value, |child| written.push(child));
+                }
             }
-            for (_, node) in properties.into_iter().flatten().filter(|(name, _)| shown.contains(name.as_str())) {
+            for node in written.into_iter().chain(parameters) {
                 reach.add_schema(node).ok()?;
             }
         }
@@ -113,7 +119,7 @@ impl<'s> Shape<'s> {
 
     /// The parameters that are not shown, in the order of the schema.
     fn unnamed(&self) -> impl Iterator<Item = &'s str> {
-        let properties = self.top.get("properties").and_then(Value::as_object);
+        let properties = object_member(self.top, "properties");
         let names = properties.into_iter().flat_map(Map::keys).map(String::as_str);
         names.filter(|name| !self.shown.contains(name))
     }
@@ -125,18 +131,19 @@ impl<'s> Shape<'s> {
     }
 
     fn write_folded(&self, out: &mut String, detail: Detail) {
-        let is_shown = |name: &str| self.shown.contains(name);
         let outline = detail == Detail::Outline;
         let mut members = Members::open_object(out, &self.kept);
         for (key, value) in self.top {
             match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) if outline => {
-                    let bare = |name: &str, node: &Value| (!is_shown(name)).then(|| bare_text(self.root, node));
-                    members
-                        .write_named_schemas(key, properties.iter().map(|(name, node)| (name, node, bare(name, node))));
+                    let all = properties.iter().map(|(name, node)| {
+                        let is_shown = self.shown.contains(name.as_str());
+                        (name, node, if is_shown { None } else { Some(bare_text(self.root, node)) })
+                    });
+                    members.write_named_schemas(key, all);
                 }
                 ("properties", Value::Object(properties)) => {
-                    let shown = properties.iter().filter(|(name, _)| is_shown(name));
+                    let shown = properties.iter().filter(|(name, _)| self.shown.contains(name.as_str()));
                     members.write_named_schemas(key, shown.map(|(name, node)| (name, node, None)));
                 }
                 // Every parameter is named, so the schema can stay closed for others.
@@ -166,10 +173,17 @@ fn is_written(key: &str) -> bool {
 
 /// Whether the schemas between `root` and `end` contain nothing significant but references.
 fn only_refers(root: &Value, end: &Value) -> bool {
-    let counts = |key: &String| key != "$ref" && !matches!(role(key), Role::Definitions | Role::Annotation);
-    let chain = schema::follow(root, root);
-    let before = chain.layers.iter().take_while(|layer| end.as_object().is_none_or(|end| !std::ptr::eq(**layer, end)));
-    before.into_iter().all(|layer| !layer.keys().any(counts))
+    for layer in schema::follow(root, root).layers {
+        if end.as_object().is_some_and(|end| std::ptr::eq(layer, end)) {
+            break;
+        }
+        for key in layer.keys() {
+            if key != "$ref" && !matches!(role(key), Role::Definitions | Role::Annotation) {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// The names that an object's schema requires or uses in conditions, in any branch: `required`,
@@ -201,10 +215,12 @@ pub(super) fn mentioned<'s>(root: &'s Value, top: &'s Value) -> Option<BTreeSet<
                     names.extend(own.keys().map(String::as_str));
                 }
                 ("dependentRequired" | "dependencies" | "dependentSchemas", Value::Object(own)) => {
-                    names.extend(own.keys().map(String::as_str));
-                    names.extend(own.values().filter_map(Value::as_array).flat_map(|list| strings_of(list)));
+                    for (name, needed) in own {
+                        names.insert(name.as_str());
+                        names.extend(strings_of(needed.as_array().map_or(&[], Vec::as_slice)));
+                    }
                 }
-                ("discriminator", Value::Object(own)) => names.extend(own.get("propertyName").and_then(Value::as_str)),
+                ("discriminator", Value::Object(own)) => names.extend(text_member(own, "propertyName")),
                 _ => {}
             }
             if role(key) == Role::InPlace {

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use super::markup::without_markup;
 use super::phrases::{has_phrase, is_aside_section, is_purpose_section};
 use super::until_end;
+use crate::profile::words::first_bytes;
 
 /// The maximum number of bytes of a description that are read. Later text is detail, not a summary.
 const MAX_BYTES: usize = 4_000;
@@ -45,8 +46,7 @@ pub(super) struct Candidate {
 
 /// The sentences of a description, except headings and sections about something else.
 pub(super) fn candidates(description: &str) -> Vec<Candidate> {
-    let end = (0..=description.len().min(MAX_BYTES)).rev().find(|at| description.is_char_boundary(*at));
-    let text = without_markup(description.get(..end.unwrap_or_default()).unwrap_or_default());
+    let text = without_markup(first_bytes(description, MAX_BYTES));
     let text = in_sentence_case(text);
     let mut reader = Reader { found: Vec::new(), aside: false, introduced: true };
     let mut block = String::new();
@@ -157,7 +157,9 @@ impl Reader {
 fn without_lead(sentence: &str) -> String {
     let mut kept = sentence.trim_end();
     for end in LEADS_OVER {
-        kept = kept.strip_suffix(end).map_or(kept, |rest| rest.trim_end_matches([' ', ',', ';', '-']));
+        if let Some(rest) = kept.strip_suffix(end) {
+            kept = rest.trim_end_matches([' ', ',', ';', '-']);
+        }
     }
     format!("{kept}…")
 }
@@ -203,8 +205,11 @@ fn unmarked(line: &str) -> (&str, bool, bool) {
             (text, item) = (rest, true);
         }
         // `1️⃣`: a digit and the marks that make it a keycap.
-        let keycap = text.strip_prefix(|c: char| c.is_ascii_digit()).filter(|rest| rest.starts_with(is_pictograph));
-        text = keycap.unwrap_or(text);
+        if let Some(rest) = text.strip_prefix(|c: char| c.is_ascii_digit())
+            && rest.starts_with(is_pictograph)
+        {
+            text = rest;
+        }
         let rest = text.trim_start_matches(is_pictograph);
         if rest.len() < text.len() {
             (text, emoji) = (rest, true);
@@ -235,10 +240,15 @@ fn is_drawn(line: &str) -> bool {
     mark || line.starts_with('|') || !line.chars().any(char::is_alphanumeric)
 }
 
+/// Whether all letters of a text are capitals. A script without capitals is never in capitals.
+pub(super) fn is_in_capitals(text: &str) -> bool {
+    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
+    letters.peek().is_some() && letters.all(char::is_uppercase)
+}
+
 /// Converts a text in capitals to sentence case; any other text is unchanged.
 fn in_sentence_case(text: Cow<'_, str>) -> Cow<'_, str> {
-    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
-    if letters.peek().is_none() || !letters.all(char::is_uppercase) || text.split_whitespace().count() < 2 {
+    if !is_in_capitals(&text) || text.split_whitespace().count() < 2 {
         return text;
     }
     let mut begins = true;
@@ -256,13 +266,8 @@ fn in_sentence_case(text: Cow<'_, str>) -> Cow<'_, str> {
 
 /// Whether a text is a heading in capitals: `SEARCH STRATEGY GUIDE`.
 fn is_shouted(text: &str) -> bool {
-    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
     let short = text.split_whitespace().count() <= MAX_LABEL_WORDS && !text.ends_with(['.', '!', '?']);
-    short
-        && text.len() > 3
-        && letters.peek().is_some()
-        && letters.all(|c| c.is_uppercase() && c.is_lowercase() != c.is_uppercase())
-        || has_phrase(text, "table of contents")
+    short && text.len() > 3 && is_in_capitals(text) || has_phrase(text, "table of contents")
 }
 
 #[cfg(test)]

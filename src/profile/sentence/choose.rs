@@ -10,7 +10,7 @@ use super::blocks::{Candidate, candidates, is_pictograph};
 use super::judge::{Fit, capitalised, judge_sentence, tidy};
 use super::{first_sentence, shortened};
 use crate::catalog::{Catalog, Tool};
-use crate::profile::words::{lower_case_words, own_name};
+use crate::profile::words::{lower_case_words, own_name, without_mcp};
 
 /// The minimum number of tools whose equal sentences are not a coincidence. Two may be variants (a
 /// chart as an image, a chart in a sheet) whose first sentence fits both.
@@ -88,13 +88,13 @@ fn choose(tool: &Tool, candidates: &[Candidate], alike: &Alike, titles: &Alike) 
 fn telling_title(tool: &Tool, titles: &Alike) -> Option<String> {
     let title = shortened(tool.title()?.trim_start_matches(is_pictograph));
     let tells = !title.is_empty() && !titles.is_shared(&title) && title != tool.name().as_str();
-    tells.then_some(title)
+    if tells { Some(title) } else { None }
 }
 
 /// A tool's name as words: `mcp__github__create_issue` becomes `Create issue`.
 fn name_in_words(name: &str) -> String {
     let own = own_name(name);
-    let own = own.strip_prefix("mcp_").or_else(|| own.strip_prefix("mcp-")).unwrap_or(own);
+    let own = without_mcp(own);
     let text = shortened(&capitalised(&lower_case_words(own).join(" ")));
     if text.is_empty() { shortened(name) } else { text }
 }
@@ -130,7 +130,8 @@ fn describes_product(sentence: &str) -> bool {
 fn drop_lead(read: &mut [Vec<Candidate>]) {
     let mut leads: HashMap<&str, usize> = HashMap::new();
     let mut tools = 0;
-    for first in read.iter().filter_map(|candidates| candidates.first()) {
+    for candidates in read.iter() {
+        let Some(first) = candidates.first() else { continue };
         tools += 1;
         if let Some(lead) = lead(&first.text) {
             *leads.entry(lead).or_default() += 1;
@@ -139,7 +140,8 @@ fn drop_lead(read: &mut [Vec<Candidate>]) {
     let common = leads.into_iter().find(|(_, with)| *with >= MIN_ALIKE && *with * 3 > tools * 2);
     let Some((lead, _)) = common else { return };
     let lead = lead.to_owned();
-    for first in read.iter_mut().filter_map(|candidates| candidates.first_mut()) {
+    for candidates in read {
+        let Some(first) = candidates.first_mut() else { continue };
         let rest = first.text.strip_prefix(&lead).unwrap_or_default().trim_start();
         if !rest.is_empty() {
             first.text = capitalised(rest);

@@ -1,6 +1,6 @@
 //! Judges whether a sentence describes what a tool does.
 
-use super::blocks::{Candidate, is_pictograph};
+use super::blocks::{Candidate, is_in_capitals, is_pictograph};
 use super::phrases::{has_start, is_aside};
 use crate::profile::words::is_verb;
 
@@ -130,10 +130,15 @@ pub(super) fn tidy(candidate: &Candidate) -> Option<Candidate> {
     let it = text.strip_prefix("It ").filter(|rest| begins_with_deed(rest));
     let purpose = after_phrase(text, &lower, &PURPOSES).or(it);
     let occasion = if purpose.is_none() { after_phrase(text, &lower, &OCCASIONS) } else { None };
-    let text = purpose.or(occasion).map_or_else(|| text.to_owned(), capitalised);
+    let text = match purpose.or(occasion) {
+        Some(rest) => capitalised(rest),
+        None => text.to_owned(),
+    };
     let text = text.trim_end_matches(|c: char| is_pictograph(c) || c.is_whitespace()).to_owned();
-    let weak = candidate.weak || occasion.is_some();
-    (!text.is_empty()).then_some(Candidate { text, introduced: candidate.introduced, weak })
+    if text.is_empty() {
+        return None;
+    }
+    Some(Candidate { text, introduced: candidate.introduced, weak: candidate.weak || occasion.is_some() })
 }
 
 /// The rest of a text that begins with one of these phrases. `lower` is the text in lower case.
@@ -144,8 +149,10 @@ fn after_phrase<'t>(text: &'t str, lower: &str, phrases: &[&str]) -> Option<&'t 
 
 /// Removes quotation marks around a whole sentence.
 fn unquoted(text: &str) -> &str {
-    let inner = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    inner.filter(|inner| !inner.contains('"')).unwrap_or(text)
+    match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        Some(inner) if !inner.contains('"') => inner,
+        _ => text,
+    }
 }
 
 /// Removes a label that precedes an action: a code identifier (`get_thing(id) - Gets a thing`), or
@@ -160,16 +167,10 @@ fn unlabelled(text: &str) -> &str {
     if (code || capitals) && begins_with_deed(rest) { rest } else { text }
 }
 
-fn is_in_capitals(text: &str) -> bool {
-    // A script without capitals is never in capitals.
-    let mut letters = text.chars().filter(|c| c.is_alphabetic()).peekable();
-    letters.peek().is_some() && letters.all(char::is_uppercase)
-}
-
 /// Whether a sentence is several words in capitals: `READ CAREFULLY !!!`.
 fn is_shouted(text: &str) -> bool {
-    let words = text.split_whitespace().filter(|word| word.chars().filter(|c| c.is_alphabetic()).count() > 1);
-    is_in_capitals(text) && words.count() > 1
+    let has_letters = |word: &&str| word.matches(char::is_alphabetic).count() > 1;
+    is_in_capitals(text) && text.split_whitespace().filter(has_letters).count() > 1
 }
 
 /// Whether a sentence is little more than a URL.
@@ -180,7 +181,8 @@ fn is_bare_link(text: &str) -> bool {
 /// Capitalizes the first letter of a text.
 pub(super) fn capitalised(text: &str) -> String {
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    let Some(first) = chars.next() else { return String::new() };
+    first.to_uppercase().chain(chars).collect()
 }
 
 /// Whether a sentence begins with an action: a verb, or `This tool …`. Assumed for languages

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::Repairs;
+use super::text_member;
 use super::values::is_anchor;
 use crate::schema::keyword::{Holds, holds};
 use crate::schema::reference::pointer_token;
@@ -26,7 +27,7 @@ pub(super) fn drop_identifiers(root: &mut Value, repairs: &mut Repairs) {
     }
     walk_mut(root, &mut |node| {
         let Some(map) = node.as_object_mut() else { return };
-        let reference = map.get("$ref").and_then(Value::as_str);
+        let reference = text_member(map, "$ref");
         let pointer = reference.and_then(|reference| pointer_of(reference, &places));
         if let Some(pointer) = pointer {
             map.insert("$ref".to_owned(), json!(pointer));
@@ -46,7 +47,7 @@ fn name_anchors(root: &mut Value, repairs: &mut Repairs) {
     walk_mut(root, &mut |node| {
         let Some(map) = node.as_object_mut() else { return };
         for key in ["$id", "id"] {
-            let Some(id) = map.get(key).and_then(Value::as_str).map(str::to_owned) else { continue };
+            let Some(id) = text_member(map, key).map(str::to_owned) else { continue };
             let (name, value) = match id.split_once('#') {
                 Some(("", anchor)) if is_anchor(anchor) => ("$anchor", anchor),
                 Some((base, _)) => ("$id", base),
@@ -65,7 +66,7 @@ fn name_anchors(root: &mut Value, repairs: &mut Repairs) {
 fn gather(node: &Value, at: &mut String, places: &mut Places) {
     let Some(map) = node.as_object() else { return };
     for key in ["$id", "id"] {
-        if let Some(id) = map.get(key).and_then(Value::as_str) {
+        if let Some(id) = text_member(map, key) {
             let id = id.strip_suffix('#').unwrap_or(id);
             places.entry(last_segment(id).to_owned()).or_insert_with(|| (id.to_owned(), at.clone()));
         }
@@ -109,7 +110,7 @@ fn is_divided(root: &Value) -> bool {
                 return;
             }
             walk(node, &mut |inner| {
-                is_divided |= inner.get("$ref").and_then(Value::as_str).is_some_and(|to| to.starts_with('#'));
+                is_divided |= text_member(inner, "$ref").is_some_and(|to| to.starts_with('#'));
             });
         });
     });

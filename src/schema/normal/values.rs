@@ -21,7 +21,7 @@ pub(super) fn fit(key: &str, value: &Value) -> Fit {
         "$ref" | "$dynamicRef" | "$schema" | "$id" | "$comment" | "title" | "description" | "format"
         | "contentEncoding" | "contentMediaType" => fits(value.is_string()),
         "$anchor" | "$dynamicAnchor" => fits(value.as_str().is_some_and(is_anchor)),
-        "$vocabulary" => fits(value.as_object().is_some_and(|map| map.values().all(Value::is_boolean))),
+        "$vocabulary" => all_fit(value, Value::is_boolean),
         "pattern" => fits(value.as_str().is_some_and(is_pattern)),
         "deprecated" | "readOnly" | "writeOnly" | "uniqueItems" => flag(value),
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => number(value, |_| true),
@@ -29,9 +29,7 @@ pub(super) fn fit(key: &str, value: &Value) -> Fit {
         "minLength" | "maxLength" | "minItems" | "maxItems" | "minContains" | "maxContains" | "minProperties"
         | "maxProperties" => number(value, |number| number >= 0.0 && number.fract() == 0.0),
         "required" => names(value),
-        "dependentRequired" => {
-            fits(value.as_object().is_some_and(|map| map.values().all(|list| matches!(names(list), Fit::Fits))))
-        }
+        "dependentRequired" => all_fit(value, |list| matches!(names(list), Fit::Fits)),
         "enum" => fits(value.as_array().is_some_and(|list| !list.is_empty())),
         "examples" if !value.is_array() => Fit::Is(json!([value])),
         "patternProperties" => patterns(value),
@@ -43,12 +41,18 @@ fn fits(is_valid: bool) -> Fit {
     if is_valid { Fit::Fits } else { Fit::Drops }
 }
 
+/// An object whose members are all valid.
+fn all_fit(value: &Value, is_valid: impl Fn(&Value) -> bool) -> Fit {
+    fits(value.as_object().is_some_and(|map| map.values().all(is_valid)))
+}
+
 fn flag(value: &Value) -> Fit {
     match value {
         Value::Bool(_) => Fit::Fits,
-        Value::String(text) => {
-            text.to_ascii_lowercase().parse::<bool>().map_or(Fit::Drops, |flag| Fit::Is(json!(flag)))
-        }
+        Value::String(text) => match text.to_ascii_lowercase().parse::<bool>() {
+            Ok(flag) => Fit::Is(json!(flag)),
+            Err(_) => Fit::Drops,
+        },
         _ => Fit::Drops,
     }
 }
@@ -84,8 +88,9 @@ fn patterns(value: &Value) -> Fit {
     if map.keys().all(|pattern| is_pattern(pattern)) {
         return Fit::Fits;
     }
-    let readable = map.iter().filter(|(pattern, _)| is_pattern(pattern));
-    Fit::Is(Value::Object(readable.map(|(pattern, schema)| (pattern.clone(), schema.clone())).collect()))
+    let mut readable = map.clone();
+    readable.retain(|pattern, _| is_pattern(pattern));
+    Fit::Is(Value::Object(readable))
 }
 
 /// A keyword that holds schemas.
@@ -141,7 +146,7 @@ pub(super) fn normal_type(kind: &Value) -> Option<Value> {
                     names.push(name);
                 }
             }
-            (!names.is_empty()).then(|| json!(names))
+            if names.is_empty() { None } else { Some(json!(names)) }
         }
         _ => None,
     }

@@ -21,10 +21,11 @@ pub(super) fn depends_on_lost(functions: &[Function<'_>], differs: impl FnOnce(&
     if as_required.iter().all(Option::is_none) {
         return false;
     }
-    let restored = functions.iter().zip(&as_required);
-    let restored =
-        restored.map(|(function, other)| Function { parameters: other.as_ref().or(function.parameters), ..*function });
-    differs(&restored.collect::<Vec<_>>())
+    let mut restored = functions.to_vec();
+    for (function, other) in restored.iter_mut().zip(&as_required) {
+        function.parameters = other.as_ref().or(function.parameters);
+    }
+    differs(&restored)
 }
 
 /// A schema whose keys are all sorted, with properties in the order of `required`. `None` if they
@@ -52,20 +53,24 @@ fn is_sorted(value: &Value, left: usize) -> bool {
 fn ordered(value: &Value) -> Cow<'_, Value> {
     match value {
         Value::Object(map) => {
-            let mut inner: Vec<(&String, Cow<'_, Value>)> =
-                map.iter().map(|(key, value)| (key, ordered(value))).collect();
-            for (key, value) in &mut inner {
-                if let ("properties", Value::Object(properties)) = (key.as_str(), value.as_ref())
+            let mut inner = Vec::with_capacity(map.len());
+            for (key, value) in map {
+                let mut own = ordered(value);
+                if let ("properties", Value::Object(properties)) = (key.as_str(), own.as_ref())
                     && let Some(other) = reordered(properties, map.get("required"))
                 {
-                    *value = Cow::Owned(Value::Object(other));
+                    own = Cow::Owned(Value::Object(other));
                 }
+                inner.push((key, own));
             }
             if inner.iter().all(|(_, value)| matches!(value, Cow::Borrowed(_))) {
                 return Cow::Borrowed(value);
             }
-            let owned = inner.into_iter().map(|(key, value)| (key.clone(), value.into_owned()));
-            Cow::Owned(Value::Object(owned.collect()))
+            let mut owned = Map::new();
+            for (key, value) in inner {
+                owned.insert(key.clone(), value.into_owned());
+            }
+            Cow::Owned(Value::Object(owned))
         }
         Value::Array(list) => {
             let inner: Vec<Cow<'_, Value>> = list.iter().map(ordered).collect();
@@ -83,11 +88,12 @@ fn ordered(value: &Value) -> Cow<'_, Value> {
 fn reordered(properties: &Map<String, Value>, required: Option<&Value>) -> Option<Map<String, Value>> {
     let wanted: Vec<&str> = required?.as_array()?.iter().filter_map(Value::as_str).collect();
     let mut named = wanted.iter().filter_map(|name| properties.get_key_value(*name));
-    let entries = properties.iter().map(|entry| {
+    let mut other = Map::new();
+    for entry in properties {
         let is_required = wanted.contains(&entry.0.as_str());
-        (if is_required { named.next() } else { None }).unwrap_or(entry)
-    });
-    let other: Map<String, Value> = entries.map(|(key, value)| (key.clone(), value.clone())).collect();
+        let (key, value) = if is_required { named.next().unwrap_or(entry) } else { entry };
+        other.insert(key.clone(), value.clone());
+    }
     let moved = other.len() == properties.len() && !other.keys().eq(properties.keys());
     moved.then_some(other)
 }

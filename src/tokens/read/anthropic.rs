@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::tools::read_tools;
 use super::value::{content, expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::schema::text_member;
 use crate::tokens::json::Style;
 use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role, Thinking};
@@ -132,12 +133,12 @@ fn result<'a>(value: Option<&'a Value>, path: &str, prompt: &mut Prompt<'a>) -> 
 
 fn read_choice<'a>(choice: Option<&'a Value>, prompt: &mut Prompt<'a>) {
     let Some(choice) = choice else { return };
-    let kind = choice.as_str().or_else(|| choice.get("type").and_then(Value::as_str));
+    let kind = choice.as_str().or_else(|| text_member(choice, "type"));
     prompt.choice = match kind {
         Some("auto") => Choice::Auto,
         Some("none") => Choice::Never,
         Some("any") => Choice::Required,
-        Some("tool") => Choice::Named(choice.get("name").and_then(Value::as_str).unwrap_or_default()),
+        Some("tool") => Choice::Named(text_member(choice, "name").unwrap_or_default()),
         _ => {
             prompt.reasons.insert(Reason::ToolChoice);
             Choice::Auto

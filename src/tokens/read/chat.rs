@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::other_member;
 use super::tools::{functions_of, read_tools};
 use super::value::{arguments_text, content, expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::schema::text_member;
 use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::{Call, Choice, Format, Prompt, Role, Turn};
 use crate::tokens::python::truthy;
@@ -63,7 +64,7 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
         }
         return Ok(());
     }
-    let said = match message.get("refusal").and_then(Value::as_str) {
+    let said = match text_member(message, "refusal") {
         Some(refusal) if said.is_empty() => Cow::Borrowed(refusal),
         _ => said,
     };
@@ -88,14 +89,17 @@ fn read_message<'a>(message: &'a Value, path: &str, merged: bool, prompt: &mut P
 }
 
 fn read_calls<'a>(message: &'a Value, path: &str) -> Result<Vec<Call<'a>>, CountError> {
-    let list = message.get("tool_calls").filter(|calls| truthy(calls));
-    let Some(list) = list else {
-        let one = message.get("function_call").filter(|call| truthy(call));
-        return one.map(|call| read_call(call, &format!("{path}/function_call"))).into_iter().collect();
-    };
-    let path = format!("{path}/tool_calls");
-    let calls = list.as_array().ok_or_else(|| expected(&path, "a list of tool calls"))?;
-    calls.iter().enumerate().map(|(i, call)| read_call(call, &format!("{path}/{i}"))).collect()
+    let mut read = Vec::new();
+    if let Some(list) = message.get("tool_calls").filter(|calls| truthy(calls)) {
+        let path = format!("{path}/tool_calls");
+        let calls = list.as_array().ok_or_else(|| expected(&path, "a list of tool calls"))?;
+        for (i, call) in calls.iter().enumerate() {
+            read.push(read_call(call, &format!("{path}/{i}"))?);
+        }
+    } else if let Some(call) = message.get("function_call").filter(|call| truthy(call)) {
+        read.push(read_call(call, &format!("{path}/function_call"))?);
+    }
+    Ok(read)
 }
 
 fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
@@ -111,9 +115,10 @@ fn read_call<'a>(call: &'a Value, path: &str) -> Result<Call<'a>, CountError> {
 /// `call_status`: the status of the items after calls as recorded, a list of strings per round.
 fn statuses(body: &Value, prompt: &mut Prompt<'_>) {
     let Some(Value::Array(recorded)) = body.get("call_status") else { return };
-    let rounds =
-        prompt.turns.iter_mut().filter_map(|turn| if let Turn::Round(round) = turn { Some(round) } else { None });
-    for (round, statuses) in rounds.zip(recorded) {
+    let mut recorded = recorded.iter();
+    for turn in &mut prompt.turns {
+        let Turn::Round(round) = turn else { continue };
+        let Some(statuses) = recorded.next() else { return };
         let statuses = statuses.as_array().into_iter().flatten();
         for (call, status) in round.calls.iter_mut().zip(statuses) {
             call.completed = *status == "completed";
@@ -149,8 +154,8 @@ pub(super) fn read_format<'a>(
         Some("text" | "json_object") => Ok(()),
         Some("json_schema") => {
             let inner = given(format, "json_schema").unwrap_or(format);
-            let name = inner.get("name").and_then(Value::as_str).unwrap_or_default();
-            let description = inner.get("description").and_then(Value::as_str).filter(|text| !text.is_empty());
+            let name = text_member(inner, "name").unwrap_or_default();
+            let description = text_member(inner, "description").filter(|text| !text.is_empty());
             prompt.format = Some(Format { name, description, schema: given(inner, "schema") });
             Ok(())
         }

@@ -54,8 +54,11 @@ fn system_text<'a>(system: &'a Value, path: &str) -> Result<Cow<'a, str>, CountE
         return Ok(Cow::Borrowed(text));
     }
     let parts = list_at(system, "parts", path)?;
-    let texts = parts.iter().enumerate().map(|(i, part)| text_at(part, "text", &format!("{path}/parts/{i}"), "a text"));
-    Ok(Cow::Owned(texts.collect::<Result<Vec<_>, _>>()?.join("\n")))
+    let mut texts = Vec::new();
+    for (i, part) in parts.iter().enumerate() {
+        texts.push(text_at(part, "text", &format!("{path}/parts/{i}"), "a text")?);
+    }
+    Ok(Cow::Owned(texts.join("\n")))
 }
 
 fn read_content<'a>(content: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
@@ -89,13 +92,12 @@ fn read_content<'a>(content: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> 
         } else if let Some((key, call)) = either(part, ["functionCall", "function_call"]) {
             calls.push(Call {
                 name: text_at(call, "name", &format!("{path}/{key}"), "a function's name")?,
-                arguments: given(call, "args").map(|args| Style::COMPACT.print(args)).unwrap_or_default().into(),
+                arguments: printed_member(call, "args").into(),
                 completed: false,
             });
         } else if let Some((key, result)) = either(part, ["functionResponse", "function_response"]) {
             text_at(result, "name", &format!("{path}/{key}"), "a function's name")?;
-            let text = given(result, "response").map(|response| Style::COMPACT.print(response)).unwrap_or_default();
-            prompt.result(text.into());
+            prompt.result(printed_member(result, "response").into());
         } else if let Some(text) = given(part, "text") {
             let text = text.as_str().ok_or_else(|| expected(&format!("{path}/text"), "a text"))?;
             prompt.say(role, text);
@@ -107,6 +109,14 @@ fn read_content<'a>(content: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> 
         prompt.add_calls(Cow::Borrowed(""), calls, false);
     }
     Ok(())
+}
+
+/// A member as compact JSON; empty if there is none.
+fn printed_member(holder: &Value, key: &str) -> String {
+    match given(holder, key) {
+        Some(value) => Style::COMPACT.print(value),
+        None => String::new(),
+    }
 }
 
 fn read_choice(config: Option<&Value>, prompt: &mut Prompt<'_>) {

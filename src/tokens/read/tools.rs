@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::value::{expected, given, kind_of, list_at, text_at, unmeasurable};
+use crate::schema::text_member;
 use crate::tokens::meter::shown_name;
 use crate::tokens::prompt::Prompt;
 use crate::tokens::reason::Reason;
@@ -91,7 +92,7 @@ fn add_function<'a>(tool: &'a Value, function: Function<'a>, prompt: &mut Prompt
 fn read_namespace<'a>(tool: &'a Value, path: &str, prompt: &mut Prompt<'a>) -> Result<(), CountError> {
     prompt.reasons.insert(Reason::Deferred);
     let name = text_at(tool, "name", path, "a namespace's name")?;
-    let description = tool.get("description").and_then(Value::as_str).unwrap_or_default();
+    let description = text_member(tool, "description").unwrap_or_default();
     prompt.beside.push(format!("// {description}\nnamespace {name}").into());
     let list = list_at(tool, "tools", path)?;
     for (entry, function) in list.iter().zip(functions_of(list, &format!("{path}/tools"))?) {

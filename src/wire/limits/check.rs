@@ -24,13 +24,17 @@ impl Limits {
     #[must_use]
     pub fn check(&self, wire: Wire, facts: &RenderedFacts) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        if let Some(most) = self.max_tools.as_ref().filter(|most| facts.entries > most.value) {
+        if let Some(most) = &self.max_tools
+            && facts.entries > most.value
+        {
             let message = format!("the array has {} tools, and {wire} takes at most {}", facts.entries, most.value);
             let help = format!("use arm index or auto, or hide tools in the profile; limit: {}", most.source);
             found.push(Diagnostic::warning("too-many-tools", Place::default(), message).help(help));
         }
         let strict = facts.tools.iter().filter(|tool| tool.strict).count();
-        if let Some(most) = self.max_strict.as_ref().filter(|most| strict > most.value) {
+        if let Some(most) = &self.max_strict
+            && strict > most.value
+        {
             let message = format!("{strict} tools are strict, and {wire} takes at most {}", most.value);
             let help = format!("leave `strict` to the tools that need it; limit: {}", most.source);
             found.push(Diagnostic::warning("too-many-strict", Place::default(), message).help(help));
@@ -61,7 +65,7 @@ impl Limits {
 }
 
 fn refused_name(tool: &ToolFacts, wire: Wire, rule: &NameRule) -> Option<String> {
-    (!rule.fits(&tool.name)).then(|| format!("{wire} does not take the name `{}`", tool.name))
+    if rule.fits(&tool.name) { None } else { Some(format!("{wire} does not take the name `{}`", tool.name)) }
 }
 
 fn refused_parameters(tool: &ToolFacts, wire: Wire, rule: &NameRule) -> Option<String> {
@@ -79,8 +83,10 @@ fn refused_parameters(tool: &ToolFacts, wire: Wire, rule: &NameRule) -> Option<S
 
 fn long_description(tool: &ToolFacts, wire: Wire, most: usize) -> Option<String> {
     let has = tool.description;
-    (has > most)
-        .then(|| format!("tool `{}`: the description has {has} characters, {wire} takes {most} there", tool.name))
+    if has <= most {
+        return None;
+    }
+    Some(format!("tool `{}`: the description has {has} characters, {wire} takes {most} there", tool.name))
 }
 
 /// Adds a warning for each tool with a fault; the first ones are named.

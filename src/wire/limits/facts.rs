@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::catalog::Foreign;
+use crate::schema::{object_member, text_member};
 use crate::wire::out::OutTool;
 
 /// The facts about an array.
@@ -35,7 +36,7 @@ impl ToolFacts {
     /// The facts about a tool of an array. `strict`: the API has strict tools.
     pub(in crate::wire) fn of(tool: &OutTool<'_>, strict: bool) -> Self {
         let parameters = tool.folded.parameters();
-        let properties = parameters.get("properties").and_then(Value::as_object);
+        let properties = object_member(&*parameters, "properties");
         Self {
             name: tool.name.to_owned(),
             description: tool.description().chars().count(),
@@ -51,7 +52,7 @@ impl ToolFacts {
             return None;
         }
         let entry: Value = serde_json::from_str(foreign.text()).ok()?;
-        let description = entry.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = text_member(&entry, "description").unwrap_or_default();
         Some(Self { name: foreign.name()?.to_owned(), description: description.chars().count(), ..Self::default() })
     }
 }

@@ -41,23 +41,37 @@ impl<'r> Line<'r> {
         let source = row.get("source").unwrap_or(&Value::Null);
         let reported = ["expected_prompt_tokens", "expected_input_tokens"];
         let expected = reported.iter().find_map(|key| row.get(key)?.as_u64());
-        let found = counted.as_ref().ok();
-        let tokens = found.map(|counted| counted.tokens);
-        let wrong = counted.as_ref().err();
-        Self {
+        let mut made = Self {
             source,
             file,
             line,
-            tokens,
-            band: found.and_then(|counted| counted.band),
-            meter: found.map(|counted| counted.meter.to_string()),
-            verified: found.map(|counted| counted.verified),
-            unverified: found.map(|counted| counted.reasons.clone()).unwrap_or_default(),
+            tokens: None,
+            band: None,
+            meter: None,
+            verified: None,
+            unverified: Vec::new(),
             expected,
-            error: tokens.zip(expected).and_then(|(n, e)| i64::try_from(n).ok()?.checked_sub_unsigned(e)),
-            problem: wrong.map(|why| format!("line {line}: {why}")),
-            help: wrong.and_then(help),
+            error: None,
+            problem: None,
+            help: None,
+        };
+        match counted {
+            Ok(counted) => {
+                made.tokens = Some(counted.tokens);
+                made.band = counted.band;
+                made.meter = Some(counted.meter.to_string());
+                made.verified = Some(counted.verified);
+                made.unverified.clone_from(&counted.reasons);
+                if let (Ok(tokens), Some(expected)) = (i64::try_from(counted.tokens), expected) {
+                    made.error = tokens.checked_sub_unsigned(expected);
+                }
+            }
+            Err(why) => {
+                made.problem = Some(format!("line {line}: {why}"));
+                made.help = help(why);
+            }
         }
+        made
     }
 
     pub(super) fn text(&self) -> String {

@@ -80,15 +80,17 @@ impl Index {
             collected.add_terms(at, &entry);
             let index = &mut collected.index;
             index.add_names(at, &entry);
+            if !entry.has_origin {
+                index.origins.push(None);
+                continue;
+            }
             let next = index.origin_sizes.len();
-            let origin = entry.has_origin.then(|| *origins.entry(entry.server).or_insert(next));
-            if origin == Some(next) {
-                index.origin_sizes.push(0);
+            let origin = *origins.entry(entry.server).or_insert(next);
+            match index.origin_sizes.get_mut(origin) {
+                Some(size) => *size += 1,
+                None => index.origin_sizes.push(1),
             }
-            if let Some(size) = origin.and_then(|origin| index.origin_sizes.get_mut(origin)) {
-                *size += 1;
-            }
-            index.origins.push(origin);
+            index.origins.push(Some(origin));
         }
         collected.into_index()
     }
@@ -183,19 +185,20 @@ impl Collected {
         }
         // The factor by which each field of an entry counts: less in a long field.
         let factors: Vec<[f64; FIELDS]> = self.lengths.iter().map(|lengths| factors(lengths, &averages)).collect();
-        let score = |counts: &Vec<Count>| {
+        let mut index = self.index;
+        for counts in &self.counts {
             let found = counts.len() as f64;
             let rarity = (1.0 + (entries - found + 0.5) / (found + 0.5)).ln();
-            let posting = |count: &Count| {
-                let factors = factors.get(count.at).copied().unwrap_or_default();
-                let frequency: f64 = count.fields.iter().zip(factors).map(|(count, factor)| count * factor).sum();
-                let in_name = count.fields.get(NAME).is_some_and(|count| *count > 0.0);
-                Posting { at: count.at, score: rarity * frequency * (K1 + 1.0) / (frequency + K1), in_name }
-            };
-            counts.iter().map(posting).collect()
-        };
-        let mut index = self.index;
-        index.postings = self.counts.iter().map(score).collect();
+            let mut postings = Vec::with_capacity(counts.len());
+            for Count { at, fields } in counts {
+                let factors = factors.get(*at).copied().unwrap_or_default();
+                let frequency: f64 = fields.iter().zip(factors).map(|(count, factor)| count * factor).sum();
+                let in_name = fields.get(NAME).is_some_and(|count| *count > 0.0);
+                let score = rarity * frequency * (K1 + 1.0) / (frequency + K1);
+                postings.push(Posting { at: *at, score, in_name });
+            }
+            index.postings.push(postings);
+        }
         for named in index.names.values_mut() {
             named.sort_unstable();
         }

@@ -77,9 +77,15 @@ impl Lexicon {
         if text.starts_with(|first: char| first.is_ascii()) {
             return None;
         }
-        let ends: Vec<usize> = text.char_indices().map(|(at, c)| at + c.len_utf8()).take(self.longest).collect();
-        let words = ends.iter().rev().filter_map(|end| text.get(..*end));
-        words.into_iter().find_map(|word| Some((word, self.chinese.get(word)?.as_slice())))
+        let mut longest = None;
+        for (at, c) in text.char_indices().take(self.longest) {
+            if let Some(word) = text.get(..at + c.len_utf8())
+                && let Some(related) = self.chinese.get(word)
+            {
+                longest = Some((word, related.as_slice()));
+            }
+        }
+        longest
     }
 }
 

@@ -56,16 +56,16 @@ impl Index {
         let mut hits: Vec<Hit> = Vec::new();
         for at in self.named(&query) {
             if !hits.iter().any(|hit| hit.at == at) {
-                hits.push(Hit {
-                    at,
-                    score: scores.get_mut(at).map(std::mem::take).unwrap_or_default(),
-                    is_named: true,
-                });
+                let score = scores.get_mut(at).map(std::mem::take).unwrap_or_default();
+                hits.push(Hit { at, score, is_named: true });
             }
         }
         let first = hits.len();
-        let others = scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
-        hits.extend(others.map(|(at, score)| Hit { at, score: *score, is_named: false }));
+        for (at, score) in scores.into_iter().enumerate() {
+            if score > 0.0 {
+                hits.push(Hit { at, score, is_named: false });
+            }
+        }
         if let Some(others) = hits.get_mut(first..) {
             others.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.at.cmp(&other.at)));
         }
@@ -88,11 +88,13 @@ impl Index {
         // A related word in a description only, such as `message` for `email`, may mean anything.
         let is_related = |term: &String| in_names(self.postings_of(term)).next().is_some();
         each_word(query, |word| {
-            let Some(term) = term(word).filter(|term| !is_query_stop_word(word, term)) else { return };
-            if seen.len() == MAX_TERMS {
+            let Some(term) = term(word) else { return };
+            if is_query_stop_word(word, &term) || seen.len() == MAX_TERMS {
                 return;
             }
-            if let Some(before) = before.replace(term.clone()).filter(|before| *before != term) {
+            if let Some(before) = before.replace(term.clone())
+                && before != term
+            {
                 found.pairs.insert((before, term.clone()));
             }
             if !seen.insert(term.clone()) {
@@ -141,8 +143,9 @@ impl Index {
             let mut others = in_names(self.postings_of(next)).peekable();
             for posting in in_names(self.postings_of(one)) {
                 while others.next_if(|other| other.at < posting.at).is_some() {}
-                let Some(other) = others.peek().filter(|other| other.at == posting.at) else { continue };
-                if let Some(score) = scores.get_mut(posting.at) {
+                if let (Some(other), Some(score)) = (others.peek(), scores.get_mut(posting.at))
+                    && other.at == posting.at
+                {
                     *score += NAME_PAIR * posting.score.min(other.score);
                 }
             }
@@ -161,8 +164,12 @@ impl Index {
         for (mean, size) in means.iter_mut().zip(&self.origin_sizes) {
             *mean /= *size as f64;
         }
-        for (score, origin) in scores.iter_mut().zip(&self.origins).filter(|(score, _)| **score > 0.0) {
-            *score += ORIGIN * origin.and_then(|origin| means.get(origin)).copied().unwrap_or_default();
+        for (score, origin) in scores.iter_mut().zip(&self.origins) {
+            if *score > 0.0
+                && let Some(mean) = origin.and_then(|origin| means.get(origin))
+            {
+                *score += ORIGIN * mean;
+            }
         }
     }
 }
@@ -191,10 +198,12 @@ fn without_tags(query: &str) -> String {
     let mut rest = query;
     while let Some((before, after)) = rest.split_once('<') {
         let inner = after.strip_prefix('/').unwrap_or(after);
-        let tag = inner.split_once('>').filter(|(name, _)| is_tag_name(name));
         text.push_str(before);
         text.push(' ');
-        rest = tag.map_or(after, |(_, behind)| behind);
+        rest = match inner.split_once('>') {
+            Some((name, behind)) if is_tag_name(name) => behind,
+            _ => after,
+        };
     }
     text.push_str(rest);
     text

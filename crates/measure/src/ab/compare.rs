@@ -240,11 +240,14 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
     let Some(control) = own.iter().find(|cell| cell.verdict == Verdict::Control) else {
         return format!("{driver}: arm full was not played, so there is no comparison");
     };
-    let best = own
-        .iter()
-        .filter(|cell| cell.verdict == Verdict::NoWorse)
-        .filter_map(|cell| Some((cell, cell.input_saved?)))
-        .max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let mut best: Option<(&Cell, Estimate)> = None;
+    for cell in &own {
+        if let (Verdict::NoWorse, Some(saves)) = (cell.verdict, cell.input_saved)
+            && best.is_none_or(|(_, most)| saves.value.total_cmp(&most.value).is_ge())
+        {
+            best = Some((cell, saves));
+        }
+    }
     let full = percent(control.right_share.value);
     match best {
         Some((cell, saves)) if saves.value > saves.bar.unwrap_or(f64::INFINITY) => format!(
@@ -277,13 +280,18 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
 
 pub(super) fn with_bar(own: Estimate) -> String {
     let share = percent(own.value);
-    own.bar.map_or_else(|| format!("{share} ± ?"), |bar| format!("{share} ± {:.0} %", bar * 100.0))
+    match own.bar {
+        Some(bar) => format!("{share} ± {:.0} %", bar * 100.0),
+        None => format!("{share} ± ?"),
+    }
 }
 
 fn signed(own: Option<Estimate>) -> String {
     let Some(own) = own else { return "unknown".to_owned() };
-    let bar = own.bar.map_or_else(|| "?".to_owned(), |bar| format!("{:.1}", bar * 100.0));
-    format!("{:+.1} ± {bar}", own.value * 100.0)
+    match own.bar {
+        Some(bar) => format!("{:+.1} ± {:.1}", own.value * 100.0, bar * 100.0),
+        None => format!("{:+.1} ± ?", own.value * 100.0),
+    }
 }
 
 impl Calls {

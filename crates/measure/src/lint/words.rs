@@ -126,7 +126,10 @@ fn contains_any(text: &str, cues: &[&str]) -> bool {
 }
 
 fn stem(word: &str) -> &str {
-    word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word)
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 => stem,
+        _ => word,
+    }
 }
 
 /// Titles that repeat the name of their property, as schema generators write them.
@@ -136,11 +139,13 @@ fn titles(found: &mut Found<'_>, view: &View<'_>) {
     let tool = split(view.tool.name().as_str());
     let mut edits = Vec::new();
     for node in &view.nodes {
-        let Some(title) = node.string_keyword("title").filter(|title| !title.is_empty()) else { continue };
+        let title = node.string_keyword("title").unwrap_or_default();
+        if title.is_empty() {
+            continue;
+        }
         let words = split(title);
-        let own = node.property.or(node.definition).map(split);
-        let repeats = match own {
-            Some(own) => words.concat() == own.concat(),
+        let repeats = match node.property.or(node.definition) {
+            Some(own) => words.concat() == split(own).concat(),
             None if node.at == "/parameters" => {
                 words.iter().all(|word| tool.contains(word) || MADE.contains(&word.as_str()))
             }
@@ -232,7 +237,7 @@ fn listed_values(text: &str) -> Option<Vec<&str>> {
         }
         values.push(value);
     }
-    (values.len() >= 2).then_some(values)
+    if values.len() >= 2 { Some(values) } else { None }
 }
 
 /// The `format` that a lower-case description names. A text with alternatives has none.
@@ -264,12 +269,16 @@ fn range_in(lower: &str) -> Option<(&str, &str)> {
         return numbers(from, rest.get(..end)?.trim_end_matches('.'));
     }
     // In brackets: `(1-100)`, `(1 to 100)`, `(0.0-1.0)`.
-    lower.split('(').skip(1).find_map(|part| {
+    for part in lower.split('(').skip(1) {
         let inner = part.split(')').next()?.trim_start_matches("range:").trim();
-        let (from, to) =
-            inner.split_once(" to ").or_else(|| inner.split_once('-')).or_else(|| inner.split_once('–'))?;
-        numbers(from.trim(), to.trim())
-    })
+        let ends = inner.split_once(" to ").or_else(|| inner.split_once('-')).or_else(|| inner.split_once('–'));
+        if let Some((from, to)) = ends
+            && let Some(range) = numbers(from.trim(), to.trim())
+        {
+            return Some(range);
+        }
+    }
+    None
 }
 
 /// The two texts, if both are numbers.

@@ -150,20 +150,29 @@ const MAX_BREAK_EVEN: usize = 100;
 #[must_use]
 pub fn break_even(arm: &ArmSizes, full: &ArmSizes, session: &Session, pricing: &Pricing) -> Option<usize> {
     let mut plain = session.clone();
-    plain.steps.iter_mut().for_each(|step| step.opens.clear());
-    let cost = |arm: &ArmSizes, lookups: usize| {
-        let (mut session, requests) = (plain.clone(), plain.steps.len());
-        for at in 1..=lookups {
-            if let Some(step) = session.steps.get_mut(at * requests / (lookups + 1)) {
-                step.opens.push(Opening::Count(1));
-            }
+    for step in &mut plain.steps {
+        step.opens.clear();
+    }
+    let most = cost_with_lookups(full, &plain, 0, pricing)?;
+    let tools = arm.folded.iter().flatten().count().min(MAX_BREAK_EVEN);
+    for lookups in 0..=tools {
+        if cost_with_lookups(arm, &plain, lookups, pricing).is_none_or(|own| own > most) {
+            return lookups.checked_sub(1);
         }
-        let played = play(arm, &session);
-        running(&played, &bill_session(&pricing.rules, played.iter().map(|own| own.request)), pricing).last().copied()
-    };
-    let (most, tools) = (cost(full, 0)?, arm.folded.iter().flatten().count().min(MAX_BREAK_EVEN));
-    let lookups = (0..=tools).take_while(|lookups| cost(arm, *lookups).is_some_and(|own| own <= most)).last()?;
-    (lookups < tools).then_some(lookups)
+    }
+    None
+}
+
+/// The cost of a session with evenly spaced look-ups of one tool each.
+fn cost_with_lookups(arm: &ArmSizes, plain: &Session, lookups: usize, pricing: &Pricing) -> Option<f64> {
+    let (mut session, requests) = (plain.clone(), plain.steps.len());
+    for at in 1..=lookups {
+        if let Some(step) = session.steps.get_mut(at * requests / (lookups + 1)) {
+            step.opens.push(Opening::Count(1));
+        }
+    }
+    let played = play(arm, &session);
+    running(&played, &bill_session(&pricing.rules, played.iter().map(|own| own.request)), pricing).last().copied()
 }
 
 /// The cost of the session up to and including each step.
@@ -229,7 +238,7 @@ fn cheaper_from(sums: &[f64], full: &[f64]) -> Option<usize> {
             from = at + 2;
         }
     }
-    (from <= sums.len().min(full.len())).then_some(from)
+    if from <= sums.len().min(full.len()) { Some(from) } else { None }
 }
 
 fn warnings(played: &[Played], pricing: &Pricing) -> Vec<String> {
@@ -243,7 +252,9 @@ fn warnings(played: &[Played], pricing: &Pricing) -> Vec<String> {
     }
     let lengths = played.iter().map(|own| own.request.input().saturating_add(own.request.output));
     let most = lengths.max().unwrap_or_default();
-    if let Some(context) = pricing.context.filter(|context| most > *context) {
+    if let Some(context) = pricing.context
+        && most > context
+    {
         warnings.push(format!("the longest request has {most} tokens, but the context window has {context}"));
     }
     warnings

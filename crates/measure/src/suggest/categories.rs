@@ -118,7 +118,11 @@ impl Opened<'_> {
     }
 
     fn full_tokens(&self, tools: impl Iterator<Item = usize>) -> f64 {
-        tools.filter_map(|tool| Some(self.shown.forms.get(tool)?.whole)).sum::<usize>() as f64
+        let mut tokens = 0;
+        for tool in tools {
+            tokens += self.shown.forms.get(tool).map_or(0, |form| form.whole);
+        }
+        tokens as f64
     }
 }
 
@@ -132,7 +136,9 @@ pub(super) fn merged(catalog: &Catalog, draft: &Draft, opened: &Opened<'_>) -> O
     loop {
         let mut of_tool = BTreeMap::new();
         for (place, own) in categories.values().enumerate() {
-            of_tool.extend(own.tools.iter().map(|tool| (*tool, place)));
+            for tool in &own.tools {
+                of_tool.insert(*tool, place);
+            }
         }
         let mut together: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut alone: BTreeMap<usize, usize> = BTreeMap::new();
@@ -226,7 +232,7 @@ fn subject(catalog: &Catalog, tool: usize) -> Option<&str> {
     let name = catalog.at(tool)?.name().as_str();
     let end = name.char_indices().skip(1).find(|(_, c)| matches!(c, '_' | '-' | '.') || c.is_uppercase());
     let rest = name.get(end?.0..)?.trim_start_matches(['_', '-', '.']);
-    (!rest.is_empty()).then_some(rest)
+    if rest.is_empty() { None } else { Some(rest) }
 }
 
 /// Merges two categories under a readable name; `None` if there is none.

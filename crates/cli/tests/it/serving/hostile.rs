@@ -28,7 +28,7 @@ fn again(lines: &mut Lines, name: &str, arguments: &Value) -> Value {
 
 #[test]
 fn a_crash_in_a_call_is_reported_and_the_server_restarts() {
-    for client in [SESSIONS, STATELESS] {
+    let check = |client: &str| {
         let place = Place::new();
         let servers = place.servers(&[("one", server("--stdio --bare --faults")), ("two", server("--raw"))]);
         let command: Vec<String> =
@@ -54,7 +54,12 @@ fn a_crash_in_a_call_is_reported_and_the_server_restarts() {
         }
         assert_eq!(ran.step(3)["result"]["structuredContent"]["n"], 1, "{}", ran.all());
         assert!(ran.text(4).contains(r#""late":1"#));
-    }
+    };
+    // At once, because they mostly wait.
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(SESSIONS));
+        check(STATELESS);
+    });
 }
 
 #[test]

@@ -31,8 +31,8 @@ fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
     }
 }
 
-/// Here and not among the module's unit tests, which are compiled without optimisation: to reach the
-/// limit for all tools takes 16 MiB of text.
+/// Not a unit test of the module, because those are compiled without optimisation: the limit for
+/// all tools is 16 MiB of text.
 #[test]
 fn doubling_references_are_cut() {
     let mut definitions = Map::new();

@@ -210,8 +210,8 @@ fn misbehaving_servers_are_reported() {
     let place = Place::new();
     let server = place.shell_server("echo noise; echo 'not so fast' >&2; sleep 300");
     let big = Place::new();
-    // More than 32 MiB. To read 750,000 tools takes 8 s without optimisation: a quick run has one long
-    // description instead.
+    // More than 32 MiB. To read 750,000 tools takes 8 s without optimisation: a quick run has one
+    // long description instead.
     let list = if Cases::of_this_run().is_quick() {
         r#"printf ',{"name":"tool","description":"'; yes 1234567 | head -c 40000000 | tr '\n' ' '; printf '"}'"#
     } else {

@@ -377,26 +377,3 @@ impl<'a> Required<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Map, json};
-
-    use super::{Block, Function};
-    use crate::tokens::Reason;
-
-    #[test]
-    fn doubling_references_are_cut() {
-        let mut definitions = Map::new();
-        for i in 0..40 {
-            let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
-            definitions.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
-        }
-        let parameters = json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
-        let function = Function { name: "f", description: None, parameters: Some(&parameters) };
-        let block = Block::of(&[function; 20]);
-        assert!(block.texts.iter().all(|t| t.len() < 2 << 20));
-        assert!(block.texts.iter().map(String::len).sum::<usize>() < 32 << 20);
-        assert!(block.reasons.contains(&Reason::TooLarge));
-    }
-}

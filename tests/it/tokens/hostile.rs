@@ -31,6 +31,22 @@ fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
     }
 }
 
+/// Not a unit test of the module, because those are compiled without optimisation: the limit for
+/// all tools is 16 MiB of text.
+#[test]
+fn doubling_references_are_cut() {
+    let mut definitions = Map::new();
+    for i in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+        definitions.insert(format!("d{i}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+    }
+    let parameters = json!({"properties": {"p": {"$ref": "#/$defs/d0"}}, "$defs": definitions});
+    let function = Function::new("f", None, Some(&parameters));
+    assert!(render(&[function]).len() < 2 << 20);
+    assert!(render(&[function; 20]).len() < 32 << 20);
+    assert!(unverified(&[function]).contains(&Reason::TooLarge));
+}
+
 #[test]
 fn doubling_type_lists_are_cut() {
     let mut schema = json!({"type": "string"});

@@ -5,6 +5,7 @@ mod names;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,12 +13,12 @@ use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope};
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123";
 
-/// The interpreter itself: `python3` may be a script that looks for it at each start.
-fn python() -> Option<String> {
+/// The interpreter itself: `python3` may be a script that searches for it at each start.
+static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
     let program = "import sys; print(sys.executable, end='')";
     let found = Command::new("python3").args(["-c", program]).output().ok()?;
     String::from_utf8(found.stdout).ok().filter(|path| !path.is_empty())
-}
+});
 
 /// The home and project of a user with two servers in Cursor. `None`, with a printed line, if there
 /// is no Python.
@@ -25,7 +26,7 @@ struct Newcomer(PathBuf);
 
 impl Newcomer {
     fn new(name: &str) -> Option<Self> {
-        let Some(python) = python() else {
+        let Some(python) = &*PYTHON else {
             println!("skipped: there is no python3");
             return None;
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::serving::place::{Place, signal};
+use crate::serving::place::{Place, eventually, signal, within};
 
 pub(crate) struct Lines {
     pub(crate) child: Child,
@@ -103,24 +103,16 @@ impl Lines {
     }
 
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        for _ in 0..300 {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        panic!("it does not end")
+        eventually("it has ended", || self.child.try_wait().unwrap().is_some());
+        self.child.wait().unwrap().code()
     }
 }
 
 impl Drop for Lines {
     fn drop(&mut self) {
         drop(self.input.take());
-        for _ in 0..50 {
-            if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
+        if within(Duration::from_secs(5), || self.child.try_wait().is_ok_and(|ended| ended.is_some())) {
+            return;
         }
         signal(self.child.id(), "KILL");
         drop(self.child.wait());

@@ -251,22 +251,27 @@ fn progress_comes_under_the_clients_own_token() {
 
 #[test]
 fn a_cancelled_call_is_cancelled_at_the_server() {
-    let place = Place::new();
     let script = [
         json!({"call": "hang", "arguments": {}, "cancel_after_ms": 400}),
         json!({"wait_ms": 500}),
         json!({"call": "counts", "arguments": {}}),
     ];
+    let check = |over, client, only| {
+        let behind = format!("--stdio --bare --faults --only {only}");
+        let passed = through(&Place::new(), over, client, &behind, &script);
+        assert_eq!(passed.step(1)["cancelled"], true, "{}", passed.all());
+        let counts = passed.text(3);
+        assert!(counts.contains(r#""hang cancelled":1"#), "{over:?} {client} {only}: {counts}");
+    };
+    let check = &check;
     // A quick run tries two of the four combinations of transports.
     for over in toolfold_testing::sample([(false, false), (false, true), (true, false), (true, true)], 2) {
+        // Two at once, because they mostly wait.
         for client in [SESSIONS, STATELESS] {
-            for only in ["initialize", "discover"] {
-                let behind = format!("--stdio --bare --faults --only {only}");
-                let passed = through(&place, over, client, &behind, &script);
-                assert_eq!(passed.step(1)["cancelled"], true, "{}", passed.all());
-                let counts = passed.text(3);
-                assert!(counts.contains(r#""hang cancelled":1"#), "{over:?} {client} {only}: {counts}");
-            }
+            std::thread::scope(|scope| {
+                scope.spawn(move || check(over, client, "initialize"));
+                check(over, client, "discover");
+            });
         }
     }
 }

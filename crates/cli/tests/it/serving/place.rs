@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 pub(crate) const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
@@ -134,11 +135,8 @@ impl Drop for Http {
     fn drop(&mut self) {
         // Terminated with a signal, so that it can end its own children.
         terminate(self.child.id());
-        for _ in 0..150 {
-            if self.child.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
+        if within(Duration::from_secs(15), || self.child.try_wait().is_ok_and(|ended| ended.is_some())) {
+            return;
         }
         drop(self.child.kill());
         drop(self.child.wait());
@@ -189,12 +187,21 @@ pub(crate) fn runs(process: u32) -> bool {
 }
 
 /// Waits until a condition is true: at most half a minute, which only a failure takes.
-pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..300 {
-        if is_so() {
-            return;
+pub(crate) fn eventually(what: &str, is_so: impl FnMut() -> bool) {
+    assert!(within(Duration::from_secs(30), is_so), "not within 30 s: {what}");
+}
+
+/// Waits until a condition is true, and returns whether it was true in time. The pauses between the
+/// checks are a tenth of the time that has passed, from 2 to 100 ms: a short wait ends soon, and a
+/// long one takes few checks.
+pub(crate) fn within(limit: Duration, mut is_so: impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while !is_so() {
+        let passed = began.elapsed();
+        if passed > limit {
+            return false;
         }
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::sleep((passed / 10).clamp(Duration::from_millis(2), Duration::from_millis(100)));
     }
-    panic!("not within 30 s: {what}");
+    true
 }

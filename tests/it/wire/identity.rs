@@ -69,6 +69,14 @@ fn list() -> impl Strategy<Value = (Wire, Vec<Value>)> {
         let entries: Vec<BoxedStrategy<Value>> = (0..7).map(|n| entry(wire, n)).collect();
         (0..7_usize, entries).prop_map(move |(count, mut entries)| {
             entries.truncate(count);
+            // Anthropic accepts at most four, and more are not sent.
+            let mut marked = 0;
+            for entry in entries.iter_mut().filter(|entry| entry.get("cache_control").is_some()) {
+                marked += 1;
+                if marked > 4 {
+                    entry.as_object_mut().unwrap().remove("cache_control");
+                }
+            }
             (wire, entries)
         })
     })

@@ -2,6 +2,7 @@
 
 mod agent_cpp;
 mod apex_bridge;
+mod arguments;
 #[cfg(feature = "tiktoken")]
 mod bound;
 mod code_agent;

@@ -4,7 +4,7 @@ use crate::name::nearest;
 
 /// Keys with a meaning here. They are read into [`Fields`](super::fields::Fields) in any spelling
 /// (`allowed_tools`, `allowedTools`).
-pub(crate) const TYPED: [&str; 18] = [
+pub(crate) const TYPED: [&str; 19] = [
     "name",
     "description",
     "license",
@@ -17,6 +17,7 @@ pub(crate) const TYPED: [&str; 18] = [
     "context",
     "agent",
     "argument-hint",
+    "arguments",
     "mode",
     "version",
     "author",
@@ -26,9 +27,8 @@ pub(crate) const TYPED: [&str; 18] = [
 ];
 
 /// Keys that other systems or registries write. They are stored as data without a diagnostic.
-const SEEN: [&str; 50] = [
+const SEEN: [&str; 49] = [
     "about",
-    "arguments",
     "authors",
     "categories",
     "category",

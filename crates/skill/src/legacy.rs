@@ -88,6 +88,7 @@ fn fields(object: &Map<String, Value>) -> Fields {
         "executionContext",
         "agent",
         "argumentHint",
+        "arguments",
         "mode",
         "version",
         "author",
@@ -120,6 +121,7 @@ fn fields(object: &Map<String, Value>) -> Fields {
         },
         agent: text(&["agent"]),
         argument_hint: text(&["argumentHint"]),
+        arguments: texts(&["arguments"]),
         mode: match text(&["mode"]).as_deref() {
             Some("direct") => Some(Mode::Direct),
             Some("sandbox") => Some(Mode::Sandbox),
@@ -203,6 +205,9 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
     }
     put("agent", fields.agent.clone());
     put("argument-hint", fields.argument_hint.clone());
+    if !fields.arguments.is_empty() {
+        put("arguments", Some(fields.arguments.join(" ")));
+    }
     put("mode", fields.mode.map(|m| if m == Mode::Direct { "direct" } else { "sandbox" }.to_owned()));
     put("version", fields.version.clone());
     put("author", fields.author.clone());

@@ -8,6 +8,7 @@ mod bound;
 mod code_agent;
 mod command;
 mod corpora;
+mod guards;
 mod hostile;
 mod opencode;
 mod pack;

@@ -71,6 +71,12 @@ pub struct Fields {
     /// The names of the arguments, in the order of their words (`$name` in the text).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
+    /// Whether the author marked the skill as dangerous. The model's activation then requires
+    /// approval. An unreadable value counts as `true`.
+    pub dangerous: bool,
+    /// What the author wants a user to confirm. The model's activation then requires approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
     /// How the skill's own tool answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
@@ -89,6 +95,11 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// Whether the model's activation requires approval.
+    pub(crate) fn requires_approval(&self) -> bool {
+        self.dangerous || self.confirm.is_some()
+    }
+
     /// The declaration of arguments; `None` if the skill declares none.
     pub(crate) fn declared(&self) -> Option<Declared<'_>> {
         let declares = self.argument_hint.is_some() || !self.arguments.is_empty();
@@ -147,6 +158,10 @@ pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mu
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
             KeyKind::Other => {
+                let folded = keys::fold(&entry.key);
+                if keys::WITHOUT_EFFECT.contains(&folded.as_str()) {
+                    notes.push(without_effect(&entry.key, place));
+                }
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
         }
@@ -195,14 +210,19 @@ impl Known {
                 }
             }
             "mode" => {
-                fields.mode = match choice(&value, key, &["direct", "sandbox"], place, notes) {
+                fields.mode = match choice(&value, key, &["direct", "sandbox"], place.clone(), notes) {
                     Some("direct") => Some(Mode::Direct),
-                    Some(_) => Some(Mode::Sandbox),
+                    Some(_) => {
+                        notes.push(without_effect("mode: sandbox", place));
+                        Some(Mode::Sandbox)
+                    }
                     None => None,
                 }
             }
             "agent" => fields.agent = text(&value),
             "argument-hint" => fields.argument_hint = text(&value).or_else(|| flow_text(&value)),
+            "dangerous" => fields.dangerous = boolean(&value, key, place, notes).unwrap_or(true),
+            "confirm" => fields.confirm = text(&value).filter(|text| !is_off(text)),
             "arguments" => fields.arguments = argument_names(&value),
             "version" => fields.version = text(&value),
             "author" => fields.author = text(&value).or_else(|| member(&value, "name")),
@@ -222,8 +242,14 @@ impl Known {
     /// Reads the guards and the arguments from `metadata`, for files that follow the standard's
     /// list of keys, such as those that `skills migrate` writes.
     fn fields_in_metadata(&mut self) {
-        let Fields { metadata, disable_model_invocation, hidden_from_user, argument_hint, arguments, .. } =
-            &mut self.fields;
+        let Fields { metadata, disable_model_invocation, hidden_from_user, dangerous, .. } = &mut self.fields;
+        *dangerous |= metadata.get("dangerous").is_some_and(|text| !is_off(text));
+        *disable_model_invocation |= metadata.get("disable-model-invocation").is_some_and(|v| v.trim() == "true");
+        *hidden_from_user |= metadata.get("user-invocable").is_some_and(|v| v.trim() == "false");
+        let Fields { metadata, confirm, argument_hint, arguments, .. } = &mut self.fields;
+        if confirm.is_none() {
+            *confirm = metadata.get("confirm").filter(|text| !is_off(text)).cloned();
+        }
         if argument_hint.is_none() {
             *argument_hint = metadata.get("argument-hint").filter(|hint| !hint.is_empty()).cloned();
         }
@@ -232,9 +258,18 @@ impl Known {
         {
             *arguments = names.split_whitespace().map(str::to_owned).collect();
         }
-        *disable_model_invocation |= metadata.get("disable-model-invocation").is_some_and(|v| v.trim() == "true");
-        *hidden_from_user |= metadata.get("user-invocable").is_some_and(|v| v.trim() == "false");
     }
+}
+
+/// Reports a key that restricts a skill elsewhere and not here.
+fn without_effect(key: &str, place: Place) -> Diagnostic {
+    let note = Diagnostic::warning("no-effect", place, format!("`{key}` has no effect here"));
+    note.help("write a policy rule for what the skill must not do, or `dangerous: true` to require approval")
+}
+
+/// Whether a guard's text turns the guard off.
+fn is_off(text: &str) -> bool {
+    matches!(text.trim().to_lowercase().as_str(), "" | "false" | "no" | "off" | "null" | "~")
 }
 
 /// The trimmed text of a scalar; `None` if there is none.

@@ -323,6 +323,7 @@ fn the_engine_alone_uses_few_crates() {
         "miniz_oxide",
         "percent-encoding",
         "sha2",
+        "shlex",
         "unicode-general-category",
         "unicode-normalization",
     ];

@@ -2,11 +2,13 @@
 
 mod agent_cpp;
 mod apex_bridge;
+mod arguments;
 #[cfg(feature = "tiktoken")]
 mod bound;
 mod code_agent;
 mod command;
 mod corpora;
+mod guards;
 mod hostile;
 mod opencode;
 mod pack;

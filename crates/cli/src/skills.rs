@@ -87,8 +87,9 @@ Examples:
   toolfold skills migrate old-skills
   toolfold skills migrate .claude/commands          each command, to .claude/skills/NAME/SKILL.md
 
-A command's `$ARGUMENTS` and `$1` are filled in when the skill is activated. What a skill cannot do
-(run !`cmd`, include @file, choose a model) is reported with its line; the text is unchanged.
+A command's `$ARGUMENTS` is filled in when the skill is activated. `$1` becomes `$ARGUMENTS[0]`,
+because skills count from 0; the other text is unchanged. What a skill cannot do (run !`cmd`,
+include @file, choose a model) is reported with its line.
 Nothing is overwritten. Exit codes: 0 all converted, 1 at least one was not, 2 usage.")]
     Migrate(migrate::MigrateArgs),
     /// List the instruction files (AGENTS.md, CLAUDE.md) that apply here, from general to specific.

@@ -27,7 +27,7 @@ pub struct ActivateRequest {
     pub name: String,
     /// A file of the skill to return instead of its text.
     pub path: Option<String>,
-    /// Replaces `$ARGUMENTS` and `$1`….
+    /// Replaces `$ARGUMENTS`, `$ARGUMENTS[0]`, and declared `$0` and `$name`.
     pub arguments: Option<String>,
     /// Replaces `{{input.…}}`.
     pub input: Option<Value>,
@@ -295,6 +295,7 @@ pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Res
     let folder = skill.origin.folder.to_string_lossy();
     let inputs = Inputs {
         arguments: request.arguments.as_deref(),
+        declared: skill.fields().declared(),
         input: request.input.as_ref(),
         folder: &folder,
         facts: Some(facts),
@@ -320,6 +321,7 @@ fn activation(
     let folder = skill.origin.folder.to_string_lossy().into_owned();
     let inputs = Inputs {
         arguments: request.arguments.as_deref(),
+        declared: skill.fields().declared(),
         input: request.input.as_ref(),
         folder: &folder,
         facts: Some(facts),

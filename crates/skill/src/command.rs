@@ -38,9 +38,37 @@ pub fn read_command(bytes: &[u8], file: &str, name: &str) -> Document {
     document.diagnostics.retain(|note| !NOT_OF_COMMANDS.contains(&note.code));
     if let Some(content) = &document.content {
         document.diagnostics.extend(without_counterpart(content, &text, file));
-        document.content = Some(Arc::new(Content { name: name.to_owned(), ..Content::clone(content) }));
+        let body = counted_from_zero(&content.body);
+        document.content = Some(Arc::new(Content { name: name.to_owned(), body, ..Content::clone(content) }));
     }
     document
+}
+
+/// Replaces `$1` to `$9`, which commands count from 1, by `$ARGUMENTS[0]` to `$ARGUMENTS[8]`, which
+/// skills count from 0. Amounts (`$20`, `$1.42`) and escaped ones (`\$1`) are unchanged.
+fn counted_from_zero(body: &str) -> String {
+    let mut out = String::with_capacity(body.len());
+    let mut rest = body;
+    while let Some((head, tail)) = rest.split_once('$') {
+        out.push_str(head);
+        let mut after = tail.chars();
+        let digit = after.next().and_then(|c| c.to_digit(10)).filter(|digit| *digit > 0);
+        let after = after.as_str();
+        let amount = after.strip_prefix(['.', ',']).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()));
+        let ends = !amount && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        match digit.filter(|_| ends && !head.ends_with('\\')) {
+            Some(digit) => {
+                out.push_str(&format!("$ARGUMENTS[{}]", digit - 1));
+                rest = after;
+            }
+            None => {
+                out.push('$');
+                rest = tail;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Whether every error of a document is about its missing description.
@@ -72,9 +100,6 @@ fn without_counterpart(content: &Content, text: &str, file: &str) -> Vec<Diagnos
     let mut kept: Vec<&str> = Vec::new();
     if fields.model.is_some() {
         kept.push("model");
-    }
-    if fields.argument_hint.is_some() {
-        kept.push("argument-hint");
     }
     kept.extend(fields.other.keys().map(String::as_str));
     if !kept.is_empty() {

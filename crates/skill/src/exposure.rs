@@ -77,7 +77,7 @@ pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usi
         return None;
     }
     let offered = Offered {
-        arguments: view.skills().any(|s| s.fields().argument_hint.is_some() || s.body().contains("$ARGUMENTS")),
+        arguments: view.skills().any(|s| s.fields().declared().is_some() || s.body().contains("$ARGUMENTS")),
         search: view.names().len() > SEARCH_FROM,
         copies: view.has_copies(),
     };

@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use super::document::quoted;
 use super::keys::{self, KeyKind};
+use super::render::Declared;
 use super::tool_list;
 use super::yaml::{Entry, Node};
 use crate::diagnostic::{Diagnostic, Place};
@@ -67,6 +68,15 @@ pub struct Fields {
     /// A hint for the user about the arguments after the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argument_hint: Option<String>,
+    /// The names of the arguments, in the order of their words (`$name` in the text).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// Whether the author marked the skill as dangerous. The model's activation then requires
+    /// approval. An unreadable value counts as `true`.
+    pub dangerous: bool,
+    /// What the author wants a user to confirm. The model's activation then requires approval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<String>,
     /// How the skill's own tool answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
@@ -85,6 +95,17 @@ pub struct Fields {
 }
 
 impl Fields {
+    /// Whether the model's activation requires approval.
+    pub(crate) fn requires_approval(&self) -> bool {
+        self.dangerous || self.confirm.is_some()
+    }
+
+    /// The declaration of arguments; `None` if the skill declares none.
+    pub(crate) fn declared(&self) -> Option<Declared<'_>> {
+        let declares = self.argument_hint.is_some() || !self.arguments.is_empty();
+        declares.then_some(Declared { names: &self.arguments })
+    }
+
     /// The tool categories that the skill uses: `metadata.toolfold-categories`, split at spaces and
     /// commas.
     #[must_use]
@@ -137,11 +158,15 @@ pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mu
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
             KeyKind::Other => {
+                let folded = keys::fold(&entry.key);
+                if keys::WITHOUT_EFFECT.contains(&folded.as_str()) {
+                    notes.push(without_effect(&entry.key, place));
+                }
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
         }
     }
-    known.guards_in_metadata();
+    known.fields_in_metadata();
     known
 }
 
@@ -185,14 +210,20 @@ impl Known {
                 }
             }
             "mode" => {
-                fields.mode = match choice(&value, key, &["direct", "sandbox"], place, notes) {
+                fields.mode = match choice(&value, key, &["direct", "sandbox"], place.clone(), notes) {
                     Some("direct") => Some(Mode::Direct),
-                    Some(_) => Some(Mode::Sandbox),
+                    Some(_) => {
+                        notes.push(without_effect("mode: sandbox", place));
+                        Some(Mode::Sandbox)
+                    }
                     None => None,
                 }
             }
             "agent" => fields.agent = text(&value),
             "argument-hint" => fields.argument_hint = text(&value).or_else(|| flow_text(&value)),
+            "dangerous" => fields.dangerous = boolean(&value, key, place, notes).unwrap_or(true),
+            "confirm" => fields.confirm = text(&value).filter(|text| !is_off(text)),
+            "arguments" => fields.arguments = argument_names(&value),
             "version" => fields.version = text(&value),
             "author" => fields.author = text(&value).or_else(|| member(&value, "name")),
             "tags" => fields.tags = texts(&value),
@@ -208,12 +239,37 @@ impl Known {
         }
     }
 
-    /// Reads the guards from `metadata`, for files that follow the standard's list of keys.
-    fn guards_in_metadata(&mut self) {
-        let Fields { metadata, disable_model_invocation, hidden_from_user, .. } = &mut self.fields;
+    /// Reads the guards and the arguments from `metadata`, for files that follow the standard's
+    /// list of keys, such as those that `skills migrate` writes.
+    fn fields_in_metadata(&mut self) {
+        let Fields { metadata, disable_model_invocation, hidden_from_user, dangerous, .. } = &mut self.fields;
+        *dangerous |= metadata.get("dangerous").is_some_and(|text| !is_off(text));
         *disable_model_invocation |= metadata.get("disable-model-invocation").is_some_and(|v| v.trim() == "true");
         *hidden_from_user |= metadata.get("user-invocable").is_some_and(|v| v.trim() == "false");
+        let Fields { metadata, confirm, argument_hint, arguments, .. } = &mut self.fields;
+        if confirm.is_none() {
+            *confirm = metadata.get("confirm").filter(|text| !is_off(text)).cloned();
+        }
+        if argument_hint.is_none() {
+            *argument_hint = metadata.get("argument-hint").filter(|hint| !hint.is_empty()).cloned();
+        }
+        if arguments.is_empty()
+            && let Some(names) = metadata.get("arguments")
+        {
+            *arguments = names.split_whitespace().map(str::to_owned).collect();
+        }
     }
+}
+
+/// Reports a key that restricts a skill elsewhere and not here.
+fn without_effect(key: &str, place: Place) -> Diagnostic {
+    let note = Diagnostic::warning("no-effect", place, format!("`{key}` has no effect here"));
+    note.help("write a policy rule for what the skill must not do, or `dangerous: true` to require approval")
+}
+
+/// Whether a guard's text turns the guard off.
+fn is_off(text: &str) -> bool {
+    matches!(text.trim().to_lowercase().as_str(), "" | "false" | "no" | "off" | "null" | "~")
 }
 
 /// The trimmed text of a scalar; `None` if there is none.
@@ -221,6 +277,19 @@ pub(crate) fn text(node: &Node) -> Option<String> {
     match node {
         Node::Text { text, .. } => Some(text.trim().to_owned()).filter(|t| !t.is_empty()),
         Node::List(_) | Node::Map(_) | Node::Alias => None,
+    }
+}
+
+/// The names in `arguments: [a, b]`, `arguments: a b` or a list of maps with `name`.
+fn argument_names(node: &Node) -> Vec<String> {
+    match node {
+        Node::List(items) => items.iter().filter_map(|item| text(item).or_else(|| member(item, "name"))).collect(),
+        Node::Map(entries) => entries.iter().map(|entry| entry.key.clone()).collect(),
+        Node::Text { text, .. } => {
+            let names = text.split([' ', ',', '[', ']']).map(str::trim);
+            names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+        }
+        Node::Alias => Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::name::nearest;
 
 /// Keys with a meaning here. They are read into [`Fields`](super::fields::Fields) in any spelling
 /// (`allowed_tools`, `allowedTools`).
-pub(crate) const TYPED: [&str; 18] = [
+pub(crate) const TYPED: [&str; 21] = [
     "name",
     "description",
     "license",
@@ -17,25 +17,25 @@ pub(crate) const TYPED: [&str; 18] = [
     "context",
     "agent",
     "argument-hint",
+    "arguments",
     "mode",
     "version",
     "author",
     "tags",
     "triggers",
     "priority",
+    "dangerous",
+    "confirm",
 ];
 
 /// Keys that other systems or registries write. They are stored as data without a diagnostic.
-const SEEN: [&str; 50] = [
+const SEEN: [&str; 47] = [
     "about",
-    "arguments",
     "authors",
     "categories",
     "category",
     "color",
-    "confirm",
     "created",
-    "dangerous",
     "date",
     "dependencies",
     "disallowed-tools",
@@ -78,6 +78,11 @@ const SEEN: [&str; 50] = [
     "url",
     "when-to-use",
 ];
+
+/// Keys that restrict a skill in other systems and have no effect here. They are reported, because
+/// an author may rely on them. Source: Claude Code's page on skills (`disallowed-tools`, `hooks`,
+/// `paths`), and the skill files of other agents.
+pub(crate) const WITHOUT_EFFECT: [&str; 5] = ["disallowed-tools", "hooks", "paths", "permissions", "timeout"];
 
 /// Keys sometimes used for a description that the reader does not use.
 pub(crate) const DESCRIPTION_LIKE: [&str; 5] = ["summary", "short-description", "about", "when-to-use", "desc"];

@@ -88,6 +88,9 @@ fn fields(object: &Map<String, Value>) -> Fields {
         "executionContext",
         "agent",
         "argumentHint",
+        "arguments",
+        "dangerous",
+        "confirm",
         "mode",
         "version",
         "author",
@@ -120,6 +123,9 @@ fn fields(object: &Map<String, Value>) -> Fields {
         },
         agent: text(&["agent"]),
         argument_hint: text(&["argumentHint"]),
+        arguments: texts(&["arguments"]),
+        dangerous: !matches!(object.get("dangerous"), None | Some(Value::Bool(false) | Value::Null)),
+        confirm: text(&["confirm"]),
         mode: match text(&["mode"]).as_deref() {
             Some("direct") => Some(Mode::Direct),
             Some("sandbox") => Some(Mode::Sandbox),
@@ -203,6 +209,13 @@ fn extra(content: &Content, name: &str) -> IndexMap<String, String> {
     }
     put("agent", fields.agent.clone());
     put("argument-hint", fields.argument_hint.clone());
+    if fields.dangerous {
+        put("dangerous", Some("true".to_owned()));
+    }
+    put("confirm", fields.confirm.clone());
+    if !fields.arguments.is_empty() {
+        put("arguments", Some(fields.arguments.join(" ")));
+    }
     put("mode", fields.mode.map(|m| if m == Mode::Direct { "direct" } else { "sandbox" }.to_owned()));
     put("version", fields.version.clone());
     put("author", fields.author.clone());

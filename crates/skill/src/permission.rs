@@ -65,15 +65,16 @@ impl Permissions {
         }
     }
 
+    /// Whether a permanent approval of a name is remembered.
+    pub(crate) fn is_approved(&self, name: &str) -> bool {
+        self.approved.iter().any(|approved| approved == name)
+    }
+
     /// The permission of a name. Without a matching rule: [`Permission::Allow`].
     #[must_use]
     pub fn decide(&self, name: &str) -> Permission {
         let strictest = self.layers.iter().filter_map(|rules| last_match(rules, name)).max().unwrap_or_default();
-        if strictest == Permission::Ask && self.approved.iter().any(|a| a == name) {
-            Permission::Allow
-        } else {
-            strictest
-        }
+        if strictest == Permission::Ask && self.is_approved(name) { Permission::Allow } else { strictest }
     }
 }
 

@@ -56,7 +56,10 @@ impl SkillView {
         let (mut won, mut copies) = (Vec::new(), Vec::new());
         for finding in library.findings() {
             let Some(skill) = &finding.skill else { continue };
-            let permission = permissions.decide(skill.name());
+            let guarded = caller == Caller::Model && skill.fields().requires_approval();
+            let least =
+                if guarded && !permissions.is_approved(skill.name()) { Permission::Ask } else { Permission::Allow };
+            let permission = permissions.decide(skill.name()).max(least);
             if permission != Permission::Deny && caller.sees(skill) {
                 let entry = Entry { skill: Arc::clone(skill), permission, name: finding.qualified.clone() };
                 if finding.shadowed_by.is_none() { won.push(entry) } else { copies.push(entry) }

@@ -35,10 +35,10 @@ fn placeholders() {
         ("${SKILL_DIR}/run.py ${CLAUDE_SKILL_DIR}", None, "/s/x/run.py /s/x"),
         ("do $ARGUMENTS now", Some("a b"), "do a b now"),
         ("do $ARGUMENTS.", None, "do ."),
-        ("$1 and $2", Some("a \"b c\""), "a and b c"),
-        ("no place", Some("a b"), "no place\n\nArguments: a b"),
+        ("$ARGUMENTS[0] and $ARGUMENTS[1]", Some("a \"b c\""), "a and b c"),
+        ("no place", Some("a b"), "no place\n\nARGUMENTS: a b"),
         // Once and literally: inserted text is not expanded.
-        ("{{input.evil}}", Some("z"), "{{input.name}} $1\n\nArguments: z"),
+        ("{{input.evil}}", Some("z"), "{{input.name}} $1\n\nARGUMENTS: z"),
         ("$ARGUMENTS", Some("$1 ${SESSION_ID} {{input.name}} !`ls`"), "$1 ${SESSION_ID} {{input.name}} !`ls`"),
         // Not placeholders.
         (
@@ -61,7 +61,7 @@ fn unknown_placeholders_stay_and_are_reported() {
         ("{{input.a.b.c}}", None, "placeholder `{{input.a.b.c}}` has no value and is unchanged"),
         ("{{system.user}}", None, "placeholder `{{system.user}}` has no value and is unchanged"),
         ("${OTHER_THING}", None, "placeholder `${OTHER_THING}` has no value and is unchanged"),
-        ("$3 $1", Some("a b"), "placeholder `$3` has no value and is unchanged"),
+        ("$ARGUMENTS[3] $ARGUMENTS[1]", Some("a b"), "placeholder `$ARGUMENTS[3]` has no value and is unchanged"),
     ] {
         let (text, notes) = render(body, arguments, json!({"a": "x"}));
         assert_eq!(notes, [message], "{body}");
@@ -79,7 +79,7 @@ fn commands_are_never_run() {
 #[test]
 fn rendering_is_linear() {
     let start = std::time::Instant::now();
-    for unit in ["{{", "${", "!`", "$", "{{input.", "$ARGUMENT"] {
+    for unit in ["{{", "${", "!`", "$", "{{input.", "$ARGUMENT", "$ARGUMENTS[", "\\$"] {
         let body = unit.repeat(100_000 / unit.len());
         render(&body, Some("a"), json!({}));
     }

@@ -24,7 +24,7 @@ fn a_command_becomes_a_skill_of_the_standard() {
         "  former-name: \"dev:fix_issue\"\n",
         "  model: opus\n",
         "  argument-hint: \"[number]\"\n",
-        "\nFix issue #$ARGUMENTS. Take $1 first.\n\nState: !`git status`\nRules: @docs/rules.md, mail a@b.org\n",
+        "\nFix issue #$ARGUMENTS. Take $ARGUMENTS[0] first.\n\nState: !`git status`\nRules: @docs/rules.md, mail a@b.org\n",
     ] {
         assert!(written.contains(line), "{line} is missing in\n{written}");
     }
@@ -36,7 +36,7 @@ fn a_command_becomes_a_skill_of_the_standard() {
     );
     assert!(notes[0].starts_with("warning[command-not-run] commands/x.md:9:8: "), "{}", notes[0]);
     assert!(notes[1].starts_with("warning[file-not-read] commands/x.md:10:8: `@docs/rules.md`"), "{}", notes[1]);
-    assert!(notes[2].contains("`model`, `argument-hint`"), "{}", notes[2]);
+    assert!(notes[2].ends_with("without effect: `model`"), "{}", notes[2]);
 }
 
 #[test]
@@ -70,4 +70,30 @@ fn code_and_mail_addresses_are_not_files() {
     let named: Vec<&str> =
         document.diagnostics.iter().filter(|d| d.code == "file-not-read").map(|d| d.message.as_str()).collect();
     assert_eq!(named, ["`@~/notes.md` is not replaced by the file"]);
+}
+
+#[test]
+fn arguments_of_commands_are_counted_from_zero() {
+    for (body, expected) in [
+        ("Review $1 and $2.", "Review $ARGUMENTS[0] and $ARGUMENTS[1]."),
+        ("$9", "$ARGUMENTS[8]"),
+        ("costs $20 or $1.42B or $1,000", "costs $20 or $1.42B or $1,000"),
+        ("$0 $1x $HOME \\$1 $", "$0 $1x $HOME \\$1 $"),
+    ] {
+        let document = command(&format!("---\ndescription: x\n---\n{body}"), "x");
+        assert_eq!(document.content.unwrap().body.trim(), expected, "{body}");
+    }
+}
+
+#[test]
+fn a_converted_command_still_declares_its_arguments() {
+    let text = "---\ndescription: x\nargument-hint: [number]\narguments: [issue, label]\n---\nTake $issue.";
+    let (name, written) = to_standard(&command(text, "fix").content.unwrap());
+    assert_eq!(strict::validate(&written, &name), Vec::<String>::new(), "{written}");
+    let fields = super::read(&written, "fix").content.unwrap().fields.clone();
+    assert_eq!((fields.argument_hint.as_deref(), fields.arguments), (Some("[number]"), names(&["issue", "label"])));
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }

@@ -30,7 +30,7 @@ pub(in super::super) struct ActivateArgs {
     #[command(flatten)]
     roots: RootArgs,
 
-    /// Value of the placeholders $ARGUMENTS and $1…
+    /// Value of the placeholders $ARGUMENTS and $ARGUMENTS[0]…
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     arguments: Option<String>,
 

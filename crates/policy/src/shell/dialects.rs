@@ -68,7 +68,7 @@ fn is_of_bash(text: &str) -> bool {
 }
 
 /// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
-/// `exit 'a[$(x)]'`. An `sh` may be a mksh, which evaluates the operands of `test` in the same way.
+/// `exit 'a[$(x)]'`. An `sh` may be mksh, which evaluates the operands of `test` too.
 const EVALUATE: &[&str] = &[
     "printf", "test", "[", "exit", "logout", "shift", "return", "break", "continue", "let", "read", "typeset",
     "declare", "local", "export", "readonly", "integer", "float", "unset",

@@ -1,7 +1,8 @@
 //! The state that an allowed line leaves behind in real shells: variables, functions, options,
 //! aliases, traps, descriptors, the table of found programs and the working directory.
 //!
-//! A line may only change variables that no program reads (`HARMLESS`), and `cd` the directory. `TOOLFOLD_SHELLS` names more shells, separated by `:`.
+//! A line may only change variables that no program reads (`HARMLESS`), and `cd` the directory.
+//! `TOOLFOLD_SHELLS` names more shells, separated by `:`.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -158,10 +158,15 @@ fn what_zsh_evaluates_asks() {
         "test -t 'x[${(e)y}]'",
         "[ -t 'x[$(touch y)]' ]",
         "exit 'x[$(touch y)]'",
+        "builtin test -t 'x[$(touch y)]'",
+        "command printf %d 'x[$(touch y)]'",
     ];
     // A shell that no record names may be zsh.
     check(&[NARROW, BLANKET], &[], "ask", &evaluated);
     check(&[NARROW, BLANKET], &["shell zsh Bash", "interactive false Bash"], "ask", &evaluated);
+    // An `sh` may be mksh.
+    check(&[NARROW, BLANKET], &["shell sh Bash"], "ask", &evaluated);
+    check(&[NARROW, BLANKET], &["shell sh Bash"], "ask", &["test 'x[$(touch y)]' -eq 1", "[ 1 -lt 'x[$(touch y)]' ]"]);
     check(&[NARROW], &["shell bash Bash"], "allow", &evaluated);
     let of_zsh = [
         "ok =ls",

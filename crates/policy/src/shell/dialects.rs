@@ -4,6 +4,7 @@
 //! Sources: bash 5.2's manual, "History Expansion" and "Bash and POSIX"; zsh 5.9's manual, "History
 //! Expansion", "Filename Expansion", "Arithmetic Evaluation"; each rule was tried in both.
 
+use super::formats::behind_prefixes;
 use super::reader::Refused;
 use crate::argv::{Word, arguments, contains_any, first};
 use crate::dialect::{Dialect, Shell};
@@ -67,8 +68,8 @@ fn is_of_bash(text: &str) -> bool {
 }
 
 /// Built-ins of zsh that take operands for arithmetic, in which a subscript runs what it holds:
-/// `exit 'a[$(x)]'`.
-const EVALUATE_IN_ZSH: &[&str] = &[
+/// `exit 'a[$(x)]'`. An `sh` may be mksh, which evaluates the operands of `test` too.
+const EVALUATE: &[&str] = &[
     "printf", "test", "[", "exit", "logout", "shift", "return", "break", "continue", "let", "read", "typeset",
     "declare", "local", "export", "readonly", "integer", "float", "unset",
 ];
@@ -80,10 +81,11 @@ const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "e
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     let program = first(words)?;
     let is_zsh = dialect.is_zsh();
-    if matches!(dialect.shell, None | Some(Shell::Zsh)) && EVALUATE_IN_ZSH.contains(&program) {
-        let mut operands = arguments(words);
+    let command = behind_prefixes(words);
+    if dialect.shell != Some(Shell::Bash) && matches!(first(command), Some(name) if EVALUATE.contains(&name)) {
+        let mut operands = arguments(command);
         if operands.clone().any(runs_in_a_subscript) {
-            return Some("an operand with a substitution in a subscript, which zsh runs");
+            return Some("an operand with a substitution in a subscript, which zsh and mksh run");
         }
         if is_zsh && operands.any(|word| word.contains('`')) {
             return Some("an operand with a backquote, which zsh may run");

@@ -16,10 +16,15 @@ pub(super) enum Assigns {
     Yes,
 }
 
+/// The words of a command from its built-in on: without `builtin`, `command -p` and the like.
+pub(super) fn behind_prefixes(words: &[Word]) -> &[Word] {
+    let from = words.iter().position(|word| !matches!(word.get(), Some(text) if BEFORE.contains(&text)));
+    words.get(from.unwrap_or(words.len())..).unwrap_or_default()
+}
+
 /// Whether a command is a `printf` that assigns a variable. `words` are its program and arguments.
 pub(super) fn assigns(words: &[Word]) -> Assigns {
-    let from = words.iter().position(|word| !matches!(word.get(), Some(text) if BEFORE.contains(&text)));
-    let command = words.get(from.unwrap_or(words.len())..).unwrap_or_default();
+    let command = behind_prefixes(words);
     if program(command) != Some("printf") {
         return Assigns::No;
     }

@@ -316,7 +316,7 @@ const NOISE: &[char] = &[
 ];
 
 /// `sed` or `awk` with a random script, over a file of three lines.
-fn script(rng: &mut Rng) -> String {
+pub(super) fn script(rng: &mut Rng) -> String {
     let (name, parts) = if rng.once_in(2) { ("sed", SED) } else { ("awk", AWK) };
     let script: String = (0..1 + rng.below(7)).map(|_| rng.of(parts)).collect();
     let option = match (name, rng.below(4)) {

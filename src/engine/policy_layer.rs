@@ -11,8 +11,9 @@ use crate::policy::audit::{Entry, Kind};
 use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
-    Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Counted, Decision, Disk,
+    Displayed, Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict,
+    approval,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -50,6 +51,8 @@ pub(crate) struct Judged {
     pub(crate) only_reads: bool,
     /// How the call can be undone; like `displayed`, empty if the call is simply allowed.
     pub(crate) undo: UndoPlan,
+    /// The events that the call adds to series of rules over earlier calls.
+    counted: Vec<Counted>,
 }
 
 /// Arguments as a value and as the model wrote them.
@@ -193,11 +196,31 @@ impl PolicyLayer {
     }
 
     /// A call, read once: with where its paths lead now.
-    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context) -> Prepared<'c> {
-        self.policy.prepare(call, context, self.disk.as_deref(), History::default())
+    /// `before`: with the earlier calls as they were before this one was counted.
+    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context, before: Option<&str>) -> Prepared<'c> {
+        let prepared = self.policy.prepare(call, context, self.disk.as_deref(), History::default());
+        match prepared.series() {
+            series if series.is_empty() => prepared,
+            series => {
+                let history = self.gate.history(&series, before).unwrap_or_else(|_| History::unknown());
+                prepared.with_history(history)
+            }
+        }
     }
 
-    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
+    /// The call as counted events name it. Empty if the policy counts nothing.
+    fn counted_call(&self, call_ref: &CallRef<'_>) -> String {
+        if self.policy.has_memory() {
+            let key = json!([self.context.tenant, call_ref.conversation, call_ref.own]);
+            sha256_hex(canonical(&key).as_bytes())
+        } else {
+            String::new()
+        }
+    }
+
+    /// Judges a call. `recalled`: it is replayed, and judged as it was before it ran.
+    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, call_ref: &CallRef<'_>, recalled: bool) -> Judged {
+        let session = call_ref.conversation;
         let context = self.context_of(tool, session);
         // Unreadable grants allow nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
@@ -206,10 +229,12 @@ impl PolicyLayer {
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context);
+        let before = recalled.then(|| self.counted_call(call_ref));
+        let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context, before.as_deref());
+        let counted = prepared.counted();
         let (verdict, only_reads) = (prepared.decide(&grants), prepared.only_reads());
         if verdict.decision == Decision::Allow {
-            return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default() };
+            return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default(), counted };
         }
         let mut displayed = prepared.displayed(&verdict);
         let undo = self.undo_plan(&prepared);
@@ -217,7 +242,7 @@ impl PolicyLayer {
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
         displayed.undo_why = shown.why.unwrap_or_default();
-        Judged { verdict, displayed, only_reads, undo }
+        Judged { verdict, displayed, only_reads, undo, counted }
     }
 
     /// The call as records and approvals store it.
@@ -268,6 +293,8 @@ impl PolicyLayer {
         let Judged { verdict, displayed, .. } = judged;
         let request = self.request_of(tool, arguments, call_ref, displayed.clone());
         let mut entry = request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()));
+        entry.call = self.counted_call(call_ref);
+        entry.counted.clone_from(&judged.counted);
         entry.decision = Some(verdict.decision.name().to_owned());
         entry.would_be = verdict.would_be.map(|would_be| would_be.name().to_owned());
         entry
@@ -281,6 +308,7 @@ impl PolicyLayer {
         }
         let now = self.now_ms();
         let mut entry = Entry::new(Kind::Outcome, now).with_session(call_ref.conversation).with_call_id(call_ref.label);
+        entry.call = self.counted_call(call_ref);
         entry.outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
         if let Some(began) = began {
             entry.tool.clone_from(&began.tool);
@@ -353,12 +381,27 @@ impl PolicyLayer {
         tool: &Tool,
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
+        loop {
+            match self.redeem_once(id, tool, call_ref) {
+                // Another call was counted meanwhile, so one of the two has made progress.
+                Err(ApprovalError::Raced) => {}
+                redeemed => return redeemed,
+            }
+        }
+    }
+
+    fn redeem_once(
+        &self,
+        id: &str,
+        tool: &Tool,
+        call_ref: &CallRef<'_>,
+    ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
         // Under the stored call's folder: its paths must still resolve to the targets that the
         // person saw.
         let mut context = self.context_of(tool, call_ref.conversation);
         context.cwd.clone_from(&request.cwd);
-        let prepared = self.prepare(request.call(), &context);
+        let prepared = self.prepare(request.call(), &context, None);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
             let plan = self.undo_plan(&prepared);
@@ -368,6 +411,7 @@ impl PolicyLayer {
                 return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });
             }
             note_undo(entry, &taken);
+            entry.call = self.counted_call(call_ref);
             undo = taken;
             Ok(())
         };

@@ -1,8 +1,8 @@
 //! What rules over earlier calls know about them: series of counted calls, and their summaries.
 //!
 //! A call that a rule with memory covers adds events to series when it is forwarded. The store
-//! keeps the events and returns a summary of each series that a decision asks for. The decision is a
-//! function of these summaries, so the same summaries give the same decision.
+//! keeps the events and returns a summary of each series that a decision asks for. The decision is
+//! a function of these summaries, so the same summaries give the same decision.
 
 use std::collections::BTreeMap;
 

@@ -325,8 +325,8 @@ pub(crate) fn amount(value: Option<&Value>) -> Option<i64> {
     (0.0..=MAX_AMOUNT).contains(&units).then(|| (units * UNIT).ceil() as i64)
 }
 
-/// The digests of the distinct values of an argument. Letter case and surrounding white space make no
-/// other value.
+/// The digests of the distinct values of an argument. Letter case and surrounding white space are
+/// ignored.
 fn values(value: Option<&Value>) -> Vec<String> {
     let items = match value {
         None | Some(Value::Null) => &[],

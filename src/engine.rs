@@ -11,6 +11,7 @@ mod check;
 mod coerce;
 mod declared;
 mod experiment;
+mod judged;
 mod memo;
 mod policy_layer;
 mod skill_layer;
@@ -23,8 +24,9 @@ pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
 pub(crate) use declared::{Unknown, nearest_value, unknown_arguments, wrapped};
 pub use experiment::Experiment;
+pub(crate) use judged::{CallRef, Exact, Judged};
+pub(crate) use policy_layer::InFlight;
 pub use policy_layer::PolicyLayer;
-pub(crate) use policy_layer::{CallRef, Exact, InFlight, Judged};
 pub use skill_layer::SkillLayer;
 
 use std::sync::Arc;

@@ -26,6 +26,7 @@ use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 mod approvals;
 mod approver;
 mod error;
+mod memory;
 mod open;
 mod proof;
 mod queue;
@@ -254,6 +255,7 @@ fn read_head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalErro
 fn append(transaction: &Connection, entry: &Entry) -> Result<(), ApprovalError> {
     let mut entry = entry.clone();
     entry.time_ms = proof::now(transaction, entry.time_ms)?;
+    memory::count(transaction, &entry)?;
     let text = body(&entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
     let (seq, prev) = match read_head(transaction)? {
         Some(last) => (last.seq.saturating_add(1), last.hash),

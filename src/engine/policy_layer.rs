@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::judged::{CallRef, Exact, Judged};
 use super::undo::{UndoPlan, note_undo};
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
@@ -12,7 +13,7 @@ use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, Verdict, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, approval,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -39,48 +40,6 @@ impl std::fmt::Debug for PolicyLayer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PolicyLayer").field("policy", &self.policy.version()).finish_non_exhaustive()
     }
-}
-
-/// A policy decision on a call, with what it is based on.
-pub(crate) struct Judged {
-    pub(crate) verdict: Verdict,
-    /// Empty if the call is simply allowed, because it is then unused.
-    pub(crate) displayed: Displayed,
-    /// Whether the policy's tier of the call is `read_only`.
-    pub(crate) only_reads: bool,
-    /// How the call can be undone; like `displayed`, empty if the call is simply allowed.
-    pub(crate) undo: UndoPlan,
-}
-
-/// Arguments as a value and as the model wrote them.
-#[derive(Clone, Copy)]
-pub(crate) struct Exact<'a> {
-    pub(crate) value: &'a Value,
-    /// The JSON text that was written; `None` if the arguments were given as a value.
-    pub(crate) text: Option<&'a str>,
-}
-
-impl Exact<'_> {
-    /// The text, if serializing the value gives another one: white space, number formats, digits
-    /// that no float holds.
-    fn differing_text(&self) -> Option<String> {
-        let text = self.text?;
-        // Texts are compared because `1.0` and `1.00` are equal as values.
-        let written_anew = self.value.to_string();
-        (written_anew != text).then(|| text.to_owned())
-    }
-}
-
-/// A conversation and a call in it, as records identify them.
-#[derive(Clone)]
-pub(crate) struct CallRef<'a> {
-    pub(crate) conversation: &'a str,
-    /// The id under which the conversation remembers the call, unique in the conversation.
-    pub(crate) own: &'a str,
-    /// The provider's id.
-    pub(crate) label: &'a str,
-    /// Distinguishes the call from others with that id; see [`Request::message`].
-    pub(crate) message: Option<String>,
 }
 
 impl PolicyLayer {
@@ -193,11 +152,31 @@ impl PolicyLayer {
     }
 
     /// A call, read once: with where its paths lead now.
-    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context) -> Prepared<'c> {
-        self.policy.prepare(call, context, self.disk.as_deref(), History::default())
+    /// `before`: with the earlier calls as they were before this one was counted.
+    fn prepare<'c>(&'c self, call: PolicyCall<'c>, context: &'c Context, before: Option<&str>) -> Prepared<'c> {
+        let prepared = self.policy.prepare(call, context, self.disk.as_deref(), History::default());
+        match prepared.series() {
+            series if series.is_empty() => prepared,
+            series => {
+                let history = self.gate.history(&series, before).unwrap_or_else(|_| History::unknown());
+                prepared.with_history(history)
+            }
+        }
     }
 
-    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, session: &str) -> Judged {
+    /// The call as counted events name it. Empty if the policy counts nothing.
+    fn counted_call(&self, call_ref: &CallRef<'_>) -> String {
+        if self.policy.has_memory() {
+            let key = json!([self.context.tenant, call_ref.conversation, call_ref.own]);
+            sha256_hex(canonical(&key).as_bytes())
+        } else {
+            String::new()
+        }
+    }
+
+    /// Judges a call. `recalled`: it is replayed, and judged as it was before it ran.
+    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, call_ref: &CallRef<'_>, recalled: bool) -> Judged {
+        let session = call_ref.conversation;
         let context = self.context_of(tool, session);
         // Unreadable grants allow nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
@@ -206,10 +185,12 @@ impl PolicyLayer {
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
         let (origin, name) = self.identity(tool);
-        let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context);
+        let before = recalled.then(|| self.counted_call(call_ref));
+        let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context, before.as_deref());
+        let counted = prepared.counted();
         let (verdict, only_reads) = (prepared.decide(&grants), prepared.only_reads());
         if verdict.decision == Decision::Allow {
-            return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default() };
+            return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default(), counted };
         }
         let mut displayed = prepared.displayed(&verdict);
         let undo = self.undo_plan(&prepared);
@@ -217,7 +198,7 @@ impl PolicyLayer {
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
         displayed.undo = shown.class.to_string();
         displayed.undo_why = shown.why.unwrap_or_default();
-        Judged { verdict, displayed, only_reads, undo }
+        Judged { verdict, displayed, only_reads, undo, counted }
     }
 
     /// The call as records and approvals store it.
@@ -268,6 +249,8 @@ impl PolicyLayer {
         let Judged { verdict, displayed, .. } = judged;
         let request = self.request_of(tool, arguments, call_ref, displayed.clone());
         let mut entry = request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()));
+        entry.call = self.counted_call(call_ref);
+        entry.counted.clone_from(&judged.counted);
         entry.decision = Some(verdict.decision.name().to_owned());
         entry.would_be = verdict.would_be.map(|would_be| would_be.name().to_owned());
         entry
@@ -281,6 +264,7 @@ impl PolicyLayer {
         }
         let now = self.now_ms();
         let mut entry = Entry::new(Kind::Outcome, now).with_session(call_ref.conversation).with_call_id(call_ref.label);
+        entry.call = self.counted_call(call_ref);
         entry.outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
         if let Some(began) = began {
             entry.tool.clone_from(&began.tool);
@@ -353,12 +337,27 @@ impl PolicyLayer {
         tool: &Tool,
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
+        loop {
+            match self.redeem_once(id, tool, call_ref) {
+                // Another call was counted meanwhile, so one of the two has made progress.
+                Err(ApprovalError::Raced) => {}
+                redeemed => return redeemed,
+            }
+        }
+    }
+
+    fn redeem_once(
+        &self,
+        id: &str,
+        tool: &Tool,
+        call_ref: &CallRef<'_>,
+    ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
         // Under the stored call's folder: its paths must still resolve to the targets that the
         // person saw.
         let mut context = self.context_of(tool, call_ref.conversation);
         context.cwd.clone_from(&request.cwd);
-        let prepared = self.prepare(request.call(), &context);
+        let prepared = self.prepare(request.call(), &context, None);
         let mut undo = CallUndo::default();
         let leaving = |approval: &Approval, entry: &mut Entry| {
             let plan = self.undo_plan(&prepared);
@@ -368,6 +367,7 @@ impl PolicyLayer {
                 return Err(ApprovalError::NoSnapshot { id: id.to_owned(), why, passing });
             }
             note_undo(entry, &taken);
+            entry.call = self.counted_call(call_ref);
             undo = taken;
             Ok(())
         };

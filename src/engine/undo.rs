@@ -3,7 +3,8 @@
 
 use serde_json::json;
 
-use super::policy_layer::{CallRef, PolicyLayer};
+use super::judged::CallRef;
+use super::policy_layer::PolicyLayer;
 use crate::policy::audit::Entry;
 use crate::policy::{CallUndo, NoSnapshot, Prepared, SnapshotCall, TakenSnapshot, ToolOrigin, Undo, WrittenPath};
 

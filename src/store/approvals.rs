@@ -8,7 +8,7 @@ use super::{SqliteStore, append, damaged, failed};
 use crate::policy::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use crate::policy::audit::{Entry, Kind};
 use crate::policy::gate::{ApprovalStore, Consent, JudgedAgain, about, about_grant};
-use crate::policy::{Grant, StoreError, StoreErrorKind, canonical};
+use crate::policy::{Grant, History, Series, StoreError, StoreErrorKind, canonical};
 
 impl ApprovalStore for SqliteStore {
     fn record(&self, entry: &Entry) -> Result<(), ApprovalError> {
@@ -69,6 +69,10 @@ impl ApprovalStore for SqliteStore {
             append(transaction, &record)?;
             Ok(consumed)
         })
+    }
+
+    fn history(&self, series: &[Series], before: Option<&str>) -> Result<History, ApprovalError> {
+        super::memory::history(&mut self.reading(), series, before)
     }
 
     fn add_grant(&self, _: &Consent, mut grant: Grant, now_ms: i64) -> Result<Grant, ApprovalError> {

@@ -50,6 +50,19 @@ CREATE INDEX approval_call ON approval (
 CREATE INDEX audit_approver ON audit (seq)
     WHERE CASE WHEN json_valid(body) THEN json_extract(body, '$.\"toolfold.kind\"') END = 'approver';
 ",
+    "
+CREATE TABLE counted (
+    number  INTEGER PRIMARY KEY,
+    series  TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    amount  INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    call    TEXT NOT NULL,
+    state   INTEGER NOT NULL
+) STRICT;
+CREATE INDEX counted_series ON counted (series, time_ms);
+CREATE INDEX counted_call ON counted (call);
+",
 ];
 
 /// The number of steps already applied to a file. A number that no program writes indicates damage.

@@ -22,6 +22,8 @@ mod globs;
 mod hosts;
 mod links;
 mod looking;
+#[cfg(feature = "store")]
+mod memory;
 mod narrow;
 mod never;
 mod newcomer;

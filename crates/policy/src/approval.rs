@@ -120,6 +120,9 @@ pub enum ApprovalError {
     /// The store has another approver's key.
     #[error("the store has another approver's key")]
     Key,
+    /// Another call was counted after this one was decided on: decide again.
+    #[error("another call was counted meanwhile; try again")]
+    Raced,
     /// The store cannot be read or written.
     #[error("the approval store cannot be used: {0}")]
     Store(#[from] StoreError),

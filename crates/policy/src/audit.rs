@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::canonical::canonical;
 use super::context::ToolOrigin;
+use super::decision::Decision;
+use super::history::{CallState, Counted};
 use toolfold_diagnostic::sha256_hex;
 
 mod consent;
@@ -115,6 +117,12 @@ pub struct Entry {
     /// How the call can be undone.
     #[serde(rename = "toolfold.undo", default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
+    /// The call that the counted events belong to; empty if no rule counts calls.
+    #[serde(rename = "toolfold.call", default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    /// The events that the call adds to the series of rules over earlier calls.
+    #[serde(rename = "toolfold.counted", default, skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<Counted>,
     /// Details that depend on the kind: the id of an approval, the digest of the tools shown, the
     /// opened categories.
     #[serde(rename = "toolfold.detail", default, skip_serializing_if = "Value::is_null")]
@@ -131,6 +139,22 @@ impl Entry {
         if let Some(detail) = self.detail.as_object_mut() {
             detail.insert(key.to_owned(), value);
         }
+    }
+
+    /// The state of the counted events of a new record: a call that runs is forwarded, any other
+    /// one does not count.
+    #[must_use]
+    pub fn counted_state(&self) -> CallState {
+        let runs = [Decision::Allow, Decision::AllowAudited].map(Decision::name);
+        let decided = self.kind == Kind::Decision && self.decision.as_deref().is_some_and(|name| runs.contains(&name));
+        if decided || self.kind == Kind::Consumed { CallState::Forwarded } else { CallState::Released }
+    }
+
+    /// How an outcome settles the counted events of its call. `None`: it settles nothing.
+    #[must_use]
+    pub fn settles(&self) -> Option<CallState> {
+        let settles = self.kind == Kind::Outcome && !self.call.is_empty();
+        settles.then(|| if self.outcome.as_deref() == Some("ok") { CallState::Ok } else { CallState::Failed })
     }
 
     /// A record of this kind, otherwise empty.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::context::{Annotations, ToolOrigin};
 use super::dialect::{Dialect, Shell};
+use super::memory::Label;
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to harmful.
@@ -130,6 +131,15 @@ pub struct ToolCapability {
     pub family: Option<Family>,
     /// How a call can be undone.
     pub undo: Undo,
+    /// What its results contain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Label>,
+    /// Whether it sends data to others.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub sends: bool,
+    /// Whether a second identical call in a conversation asks: `repeat = "ask"`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeat_asks: bool,
     /// The tiers of its actions.
     pub actions: Option<Actions>,
     /// Why it is in its tier: a person who is asked reads it.
@@ -202,11 +212,16 @@ impl ToolCapability {
     /// Whether a record adds to a built-in one only how a call is undone and which shell reads the
     /// command. Such a record declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
-        let Self { undo, shell, interactive, is_broken, .. } = *self;
+        let Self { undo, shell, interactive, trust, sends, repeat_asks, is_broken, .. } = *self;
         let (place, why) = (self.place.clone(), self.why.clone());
-        let adds = undo != Undo::default() || shell.is_some() || interactive.is_some();
+        let adds = undo != Undo::default()
+            || shell.is_some()
+            || interactive.is_some()
+            || trust.is_some()
+            || sends
+            || repeat_asks;
         let Some(known) = Self::builtin(tool) else { return false };
-        adds && *self == Self { undo, shell, interactive, place, is_broken, why, ..known }
+        adds && *self == Self { undo, shell, interactive, trust, sends, repeat_asks, place, is_broken, why, ..known }
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its
@@ -223,6 +238,9 @@ impl ToolCapability {
         }
         self.shell = Shell::stricter(self.shell, other.shell);
         self.interactive = if other.interactive == Some(true) { Some(true) } else { self.interactive };
+        self.trust = self.trust.or(other.trust);
+        self.sends |= other.sends;
+        self.repeat_asks |= other.repeat_asks;
         self.target = self.target.or_else(|| other.target.clone());
         self
     }

@@ -80,7 +80,10 @@ pub struct Context {
     pub secrets: Vec<String>,
     /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,
-    /// The session, for grants limited to a session.
+    /// The tenant: calls of one tenant are never counted for another. Empty: the store has one
+    /// tenant.
+    pub tenant: String,
+    /// The session, for grants limited to a session and for rules over earlier calls.
     pub session: String,
     /// The project, for grants limited to a project.
     pub project: String,
@@ -166,6 +169,13 @@ impl Context {
         self
     }
 
+    /// Sets [`Self::tenant`].
+    #[must_use]
+    pub fn with_tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tenant = tenant.into();
+        self
+    }
+
     /// Sets [`Self::session`].
     #[must_use]
     pub fn with_session(mut self, session: impl Into<String>) -> Self {
@@ -187,9 +197,3 @@ impl Context {
         self
     }
 }
-
-/// A summary of the earlier calls of a conversation, which the caller provides: the same summary
-/// gives the same decision. No rule depends on it yet.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct History {}

@@ -5,10 +5,11 @@
 //! shown or expanded, or on which skills are active, except through the context.
 
 use super::capability::PolicyTier;
-use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};
 use super::floor::{doubt, floor, may_be_protected};
 use super::grant::{Grant, covers};
+use super::history::History;
 use super::load::PolicyMode;
 use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect};
@@ -78,7 +79,9 @@ impl Policy {
         let none = serde_json::Value::Object(serde_json::Map::new());
         let call = PolicyCall { tool, origin, arguments: &none };
         let (capability, _) = self.capability(&call, context);
-        for rule in self.rules().filter(|rule| rule.effect == Effect::Deny && !rule.is_conditional()) {
+        for rule in self.rules().filter(|rule| {
+            rule.effect == Effect::Deny && !rule.is_conditional() && !rule.sends && rule.memory.is_none()
+        }) {
             let binds = self.mode == PolicyMode::Enforce || rule.scope == PolicyScope::Managed;
             let covers = rule.covers(&call, None, capability.family);
             if binds && covers && rule.arguments_fit(&call, None, context.annotations) {
@@ -118,7 +121,7 @@ impl Policy {
         };
         let by_rules = asks.is_empty();
         match permission {
-            Ok(reason) if by_rules => return (audited(cx.tier), vec![reason], false),
+            Ok(reason) if by_rules => return (audited(cx), vec![reason], false),
             Ok(_) => {}
             Err(refusal) if refusal.effect == Effect::Deny => return (Decision::Deny, vec![refusal], bound),
             Err(refusal) => asks.push(refusal),
@@ -128,7 +131,7 @@ impl Policy {
             let allowed = if by_rules { self.allowed_commands(cx) } else { Vec::new() };
             if let Some(ids) = covers(grants, cx, &allowed) {
                 let text = format!("a remembered approval covers it ({ids})");
-                return (audited(cx.tier), vec![Reason::new(Effect::Allow, text)], false);
+                return (audited(cx), vec![Reason::new(Effect::Allow, text)], false);
             }
         }
         (Decision::Confirm, asks, bound)
@@ -151,11 +154,14 @@ impl Policy {
             if fit == Fit::No || self.overridden(cx, rule).is_some() {
                 continue;
             }
+            let Some(earlier) = cx.earlier(rule) else { continue };
+            // A remembered approval of the tool does not cover what its earlier calls make of it.
+            caught.doubt |= rule.memory.is_some();
             // Of several rules with the same effect, the last one is named.
             match (fit, rule.effect) {
                 (Fit::Yes, Effect::Deny) => {
                     caught.managed |= rule.scope == PolicyScope::Managed;
-                    caught.denies.insert(0, by_rule(rule, "this call is denied"));
+                    caught.denies.insert(0, by_rule(rule, &format!("this call is denied{earlier}")));
                 }
                 (_, Effect::Deny) => {
                     caught.doubt = true;
@@ -164,10 +170,16 @@ impl Policy {
                         Some(found) => format!(": {found}"),
                         None => String::new(),
                     };
-                    caught.asks.insert(0, by_rule(rule, &format!("this call may be one that is denied{what}")));
+                    caught
+                        .asks
+                        .insert(0, by_rule(rule, &format!("this call may be one that is denied{what}{earlier}")));
                 }
-                _ => caught.asks.insert(0, by_rule(rule, "this call needs approval")),
+                _ => caught.asks.insert(0, by_rule(rule, &format!("this call needs approval{earlier}"))),
             }
+        }
+        if let Some(why) = cx.repeats() {
+            caught.doubt = true;
+            caught.asks.insert(0, Reason::ask(&why));
         }
         caught
     }
@@ -234,8 +246,13 @@ fn covers_all(cx: &Prepared<'_>, allow: &Rule, rule: &Rule) -> bool {
     true
 }
 
-fn audited(tier: Option<PolicyTier>) -> Decision {
-    if tier == Some(PolicyTier::ReadOnly) { Decision::Allow } else { Decision::AllowAudited }
+/// Whether a call runs with an audit record: unless it only reads and no rule counts it.
+fn audited(cx: &Prepared<'_>) -> Decision {
+    if cx.tier == Some(PolicyTier::ReadOnly) && cx.counted().is_empty() {
+        Decision::Allow
+    } else {
+        Decision::AllowAudited
+    }
 }
 
 /// The reason that a rule is.

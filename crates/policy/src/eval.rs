@@ -27,9 +27,10 @@ use serde_json::Value;
 
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
-use super::context::{Annotations, Context, History, PolicyCall, ToolOrigin};
+use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::Effect;
 use super::grant::Grant;
+use super::history::History;
 use super::links::{Disk, LinkTable};
 use super::load::PolicyFile;
 use super::policy_set::Policy;

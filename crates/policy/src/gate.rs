@@ -14,6 +14,7 @@ use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, Kind, grant_digest};
 use super::decision::Decision;
 use super::grant::Grant;
+use super::history::{History, Series};
 use super::prepared::Prepared;
 
 /// A store of approvals, grants and audit records. Several processes may use one store at the same
@@ -25,6 +26,11 @@ use super::prepared::Prepared;
 pub trait ApprovalStore: Send + Sync {
     /// Adds a record to the chain. When this returns, the record is on disk;
     /// where that fails, the call that it is about must not run.
+    ///
+    /// In the same transaction, the [counted](Entry::counted) events are added to their series, and
+    /// an outcome [settles](Entry::settles) those of its call. A record of a call that runs fails
+    /// with [`ApprovalError::Raced`] if a series has another revision than its event has
+    /// [seen](Counted::seen).
     fn record(&self, entry: &Entry) -> Result<(), ApprovalError>;
 
     /// Asks a person to approve a call: stores a new approval together with its audit record.
@@ -66,6 +72,14 @@ pub trait ApprovalStore: Send + Sync {
 
     /// Revokes a grant. Anyone may, since it only tightens. `false` if no grant has this id.
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError>;
+
+    /// The summaries of series of counted calls. `before`: only the events that precede those of
+    /// this call, as a replay needs them. The default knows nothing, so that every rule over
+    /// earlier calls applies.
+    fn history(&self, series: &[Series], before: Option<&str>) -> Result<History, ApprovalError> {
+        let _ = (series, before);
+        Ok(History::unknown())
+    }
 
     /// The time that counts: `clock_ms`, or that of the last record if that is later. A clock that
     /// goes back revives nothing.
@@ -184,6 +198,7 @@ impl Gate {
             return differs("its paths now lead elsewhere");
         }
         let mut record = Entry {
+            counted: prepared.counted(),
             decision: Some(Decision::Confirm.name().to_owned()),
             ..about(&approval, Kind::Consumed, context.now_ms, Some(verdict.reason()))
         };

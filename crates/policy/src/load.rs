@@ -14,6 +14,7 @@ use crate::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold_diagnostic::sha256_hex;
 
 mod capabilities;
+mod memory;
 mod rules;
 mod toml_reader;
 

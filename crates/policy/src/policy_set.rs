@@ -25,6 +25,7 @@ pub struct Policy {
     pub(crate) mode: PolicyMode,
     pub(crate) default: Option<Effect>,
     pub(crate) broken: bool,
+    has_memory: bool,
 }
 
 impl Policy {
@@ -59,7 +60,12 @@ impl Policy {
             (own, project) => own.max(project),
         };
         let broken = files.iter().any(|f| f.broken) || !unmatched(&files).is_empty();
-        Self { files: Arc::new(files), version: sha256_hex(identity.as_bytes()).into(), mode, default, broken }
+        let has_memory = files.iter().any(|file| {
+            let guards = file.capabilities.values().any(|record| record.repeat_asks);
+            guards || file.rules.iter().any(|rule| rule.memory.is_some())
+        });
+        let version = sha256_hex(identity.as_bytes()).into();
+        Self { files: Arc::new(files), version, mode, default, broken, has_memory }
     }
 
     /// The asks and denies that never match, as its files together show: because no file has a
@@ -91,6 +97,12 @@ impl Policy {
     }
 
     /// All rules, in the order of files.
+    /// Whether a decision may depend on earlier calls.
+    #[must_use]
+    pub fn has_memory(&self) -> bool {
+        self.has_memory
+    }
+
     pub(crate) fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
         self.files.iter().flat_map(|f| &f.rules)
     }

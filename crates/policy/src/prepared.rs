@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::argv::{self, Word, display};
 use super::capability::{PolicyTier, ToolCapability, texts, texts_of, unreadable};
-use super::context::{Context, History, PolicyCall};
+use super::context::{Context, PolicyCall};
 use super::counted;
 use super::decision::Reason;
+use super::history::History;
 use super::host::Host;
 use super::links::{Disk, Links, look_up};
 use super::path::LexPath;
@@ -31,8 +32,7 @@ pub struct Prepared<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) call: PolicyCall<'a>,
     pub(crate) context: Cow<'a, Context>,
-    #[expect(dead_code, reason = "rules over earlier calls read it")]
-    history: History,
+    pub(crate) history: History,
     pub(crate) capability: Cow<'a, ToolCapability>,
     pub(crate) tier: Option<PolicyTier>,
     pub(crate) target: Option<String>,

@@ -1,7 +1,7 @@
 //! Rules: the effect for calls to certain tools under certain conditions.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::capability::Family;
 use super::command::{CommandPattern, OptionPattern};
@@ -9,6 +9,7 @@ use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::Effect;
 use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
+use super::memory::Memory;
 use super::path::PathPattern;
 use super::pattern_error::{PatternError, invalid};
 use super::unicode::{fold, has_unseen};
@@ -139,6 +140,17 @@ impl ToolPattern {
     }
 }
 
+impl std::fmt::Display for ToolPattern {
+    /// The pattern as rules write it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Any => f.write_str("*"),
+            Self::Name(name) => f.write_str(name),
+            Self::Mcp { server, tool } => write!(f, "mcp:{server}/{tool}"),
+        }
+    }
+}
+
 /// Whether a pattern fits a name as ask and deny compare it: names that a person would read as the
 /// same are the same.
 fn like(pattern: &str, name: &str) -> bool {
@@ -197,6 +209,10 @@ pub struct Rule {
     pub args: Vec<(String, String)>,
     /// The hints that the tool must have.
     pub annotations: Annotations,
+    /// Whether it covers only tools whose record has `sends = true`.
+    pub sends: bool,
+    /// The condition on earlier calls.
+    pub memory: Option<Memory>,
     /// The reason for the rule.
     pub why: Option<String>,
     /// Who wrote it.
@@ -222,11 +238,19 @@ impl Rule {
             target: None,
             args: Vec::new(),
             annotations: Annotations::default(),
+            sends: false,
+            memory: None,
             why: None,
             scope: PolicyScope::User,
             text: text.to_owned(),
             place: Place::default(),
         }
+    }
+
+    /// What identifies the calls that it covers, wherever it is written.
+    pub(crate) fn id(&self) -> Value {
+        let access = self.path.as_ref().and_then(|(_, access)| *access);
+        json!([self.text, access, self.target, self.annotations, self.sends])
     }
 
     /// Whether it has a condition besides the tool.

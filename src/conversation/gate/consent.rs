@@ -17,8 +17,8 @@ const MAX_OPEN: usize = 20;
 
 impl Conversation {
     /// The policy verdict on a call.
-    pub(super) fn policy_verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>) -> Judged {
-        policy.judge_call(tool, exact.value, self.id())
+    pub(super) fn policy_verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>, call: &Call) -> Judged {
+        policy.judge_call(tool, exact.value, &self.call_ref(&call.own, &call.identity), self.recalling)
     }
 
     /// Refuses a call that policy denies, and records the attempt. A failed record is ignored
@@ -67,6 +67,12 @@ impl Conversation {
                     Ok(undo) => {
                         let notes = notes.decided(PolicyMark::AllowAudited, verdict);
                         self.forward(current, resolved, ForwardNotes { undo, ..notes })
+                    }
+                    // Another call was counted after this one was judged. One of the two has made
+                    // progress, so this ends.
+                    Err(ApprovalError::Raced) => {
+                        let judged = self.policy_verdict(policy, resolved.tool, exact, call);
+                        self.decided(current, policy, resolved, exact, notes, judged)
                     }
                     Err(why) => {
                         let reason = format!("its audit record could not be written: {why}");

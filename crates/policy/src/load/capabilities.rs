@@ -8,7 +8,8 @@ use super::toml_reader::Reader;
 use crate::capability::{Actions, Family, PolicyTier, ToolCapability};
 use crate::dialect::Shell;
 
-const KEYS: &str = "tier reads writes hosts command workdir shell interactive target like undo actions why";
+const KEYS: &str =
+    "tier reads writes hosts command workdir shell interactive target like undo trust sends repeat actions why";
 
 /// Reads all capability records. `false` if one of them is not sound: it may lack an argument that
 /// it was to declare, so that a deny of a path or host would not match.
@@ -41,7 +42,9 @@ pub(super) fn read(
         let silent = capability.command.is_none() && capability.target.is_none() && capability.reads.is_empty();
         let silent = silent && capability.writes.is_none() && capability.hosts.is_empty();
         if let Some(known) = ToolCapability::builtin(name.get_ref()).filter(|_| silent) {
-            let ToolCapability { tier, undo, actions, why, shell, interactive, place, is_broken, .. } = capability;
+            let ToolCapability { tier, undo, actions, why, shell, interactive, trust, sends, .. } = capability;
+            let ToolCapability { repeat_asks, place, is_broken, .. } = capability;
+            let known = ToolCapability { trust, sends, repeat_asks, ..known };
             capability = ToolCapability { tier, undo, actions, why, shell, interactive, place, is_broken, ..known };
         }
         capabilities.insert(name.get_ref().to_string(), capability);
@@ -126,6 +129,18 @@ fn field(
             let wrong = ("policy-type", "`interactive` must be true or false", "");
             capability.interactive = reader.value(value, wrong);
         }
+        "trust" => {
+            capability.trust = reader.value(value, ("policy-trust", "unknown label", "write untrusted or secret"));
+        }
+        "sends" => {
+            let wrong = ("policy-type", "`sends` must be true or false", "");
+            capability.sends = reader.value(value, wrong).unwrap_or_default();
+        }
+        "repeat" => match value.get_ref().as_str() {
+            Some("ask") => capability.repeat_asks = true,
+            Some("allow") => {}
+            _ => reader.error("policy-repeat", value.span().start, "`repeat` must be ask or allow", ""),
+        },
         "target" => capability.target = reader.text(value, key),
         "like" => {
             capability.family = Family::of_name(value.get_ref().as_str().unwrap_or_default());

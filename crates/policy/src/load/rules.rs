@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::memory::{self, WrittenOver};
 use super::toml_reader::{Reader, typed};
 use super::{PolicyFile, PolicyMode};
 use crate::capability::{Family, ToolCapability};
@@ -14,6 +15,7 @@ use crate::compact::compact;
 use crate::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use crate::decision::Effect;
 use crate::host::HostPattern;
+use crate::memory::Label;
 use crate::path::PathPattern;
 use crate::pattern_error::{PatternError, invalid};
 use crate::policy_set::Policy;
@@ -72,7 +74,8 @@ fn malformed(reader: &mut Reader<'_>, file: &mut PolicyFile, effect: Option<Effe
 }
 
 /// The keys of a `[[rule]]` table.
-const KEYS: &str = "decide rule tool command options path access host target args annotations why match not_match";
+const KEYS: &str = "decide rule tool command options path access host target args annotations unless_after match_args over once \
+                    sends after_reading why match not_match";
 
 /// A `[[rule]]` table as it is written.
 #[derive(Deserialize)]
@@ -88,6 +91,14 @@ struct Written {
     target: Option<String>,
     args: Option<Map<String, Value>>,
     annotations: Option<Value>,
+    unless_after: Option<String>,
+    match_args: Option<Vec<String>>,
+    over: Option<WrittenOver>,
+    #[serde(default)]
+    once: bool,
+    #[serde(default)]
+    sends: bool,
+    after_reading: Option<Vec<Label>>,
     why: Option<String>,
     #[serde(default, rename = "match")]
     fits: Vec<Spanned<Value>>,
@@ -154,6 +165,18 @@ impl Written {
     fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
         let mut rule = if let Some(text) = &self.rule { self.compact(text, file)? } else { self.conditions()? };
         rule.why.clone_from(&self.why);
+        rule.sends = self.sends;
+        if rule.sends && rule.effect == Effect::Allow {
+            return invalid("`sends` is only valid on an `ask` or `deny` rule");
+        }
+        rule.memory = memory::condition(
+            rule.effect,
+            self.unless_after.as_deref(),
+            self.match_args.as_deref(),
+            self.over.as_ref(),
+            self.once,
+            self.after_reading.as_deref(),
+        )?;
         if let Some(options) = &self.options {
             if rule.effect != Effect::Allow || !rule.names_commands() {
                 return invalid("`options` is only valid on an `allow` rule whose `command` names a program");
@@ -173,7 +196,8 @@ impl Written {
     }
 
     fn conditions(&self) -> Result<Rule, PatternError> {
-        let Some(tool) = &self.tool else {
+        let any = self.sends.then(|| "*".to_owned());
+        let Some(tool) = self.tool.as_ref().or(any.as_ref()) else {
             return invalid("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");
         };
         let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
@@ -292,7 +316,8 @@ fn fits(rule: &Rule, example: &Value, file: &PolicyFile) -> bool {
         mode: Some(PolicyMode::Enforce),
         default: Some(if rule.effect == Effect::Ask { Effect::Allow } else { Effect::Ask }),
         capabilities: [(identity, capability)].into(),
-        rules: vec![rule.clone()],
+        // Examples are single calls: only the other conditions are checked.
+        rules: vec![Rule { memory: None, sends: false, ..rule.clone() }],
         programs: file.programs.clone(),
         ..PolicyFile::default()
     };

@@ -1,0 +1,345 @@
+//! Rules over earlier calls: the conditions, the series that a call belongs to, and the one place
+//! where a condition is evaluated.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolfold_diagnostic::sha256_hex;
+
+use super::canonical::canonical;
+use super::capability::PolicyTier;
+use super::decision::{Effect, Fit};
+use super::history::{CallState, Counted, History, Series, Summary};
+use super::prepared::Prepared;
+use super::rule::{Rule, ToolPattern};
+
+/// One unit of an amount: amounts are stored in millionths, so that sums are exact.
+const UNIT: f64 = 1e6;
+
+/// The largest amount in units, about 9 billion: a thousand of them fit into the stored sum.
+const MAX_AMOUNT: f64 = 9e9;
+
+/// A condition of a rule on earlier calls. The rule applies only where it is met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Memory {
+    /// No call of this tool succeeded earlier in the conversation with the same values of these
+    /// arguments.
+    UnlessAfter {
+        /// The tools of which one must have succeeded.
+        tool: ToolPattern,
+        /// The arguments that must have the same values.
+        match_args: Vec<String>,
+    },
+    /// The calls that the rule covers exceed a limit.
+    Over(Over),
+    /// An identical call that the rule covers ran earlier in the conversation.
+    Once,
+    /// Tools with each of these labels were called earlier in the conversation.
+    AfterReading(Vec<Label>),
+}
+
+/// A limit on the calls that a rule covers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Over {
+    /// What is measured.
+    pub measure: Measure,
+    /// The largest measure at which a call is still outside the rule; for a sum in millionths.
+    pub max: i64,
+    /// The length of the window in milliseconds. `None`: the whole conversation.
+    pub within_ms: Option<i64>,
+    /// Whose calls count.
+    pub per: Per,
+}
+
+/// What a limit measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Measure {
+    /// The number of calls.
+    Count,
+    /// The number of distinct values of this argument; each item of a list is a value.
+    CountDistinct(String),
+    /// The sum of this argument.
+    Sum(String),
+}
+
+/// Whose calls count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Per {
+    /// Those of the conversation.
+    #[default]
+    Conversation,
+    /// Those of every conversation of the [tenant](super::Context::tenant).
+    Tenant,
+}
+
+/// What the results of a tool contain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Label {
+    /// Text that an attacker may have written.
+    Untrusted,
+    /// Data that must not leave.
+    Secret,
+}
+
+impl Label {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Untrusted => "untrusted",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+impl Prepared<'_> {
+    /// The series whose summaries the decision depends on. Empty if no rule over earlier calls
+    /// covers the call.
+    #[must_use]
+    pub fn series(&self) -> Vec<Series> {
+        if !self.policy.has_memory() {
+            return Vec::new();
+        }
+        let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
+        let mut all: Vec<Series> = rules.flat_map(|rule| self.asked(rule)).chain(self.repeated()).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The same call with a summary of the earlier ones.
+    #[must_use]
+    pub fn with_history(mut self, history: History) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// The events that the call adds if it runs. Its audit record must contain them.
+    #[must_use]
+    pub fn counted(&self) -> Vec<Counted> {
+        let mut events: Vec<Counted> = Vec::new();
+        if !self.policy.has_memory() {
+            return events;
+        }
+        for rule in self.policy.rules() {
+            match &rule.memory {
+                Some(Memory::UnlessAfter { tool, match_args }) if tool.fits(&self.call, None, Effect::Allow) => {
+                    events.extend(self.after(tool, match_args).map(|series| event(series.key)));
+                }
+                Some(memory @ (Memory::Over(_) | Memory::Once)) if self.caught(rule) != Fit::No => {
+                    for series in self.asked(rule) {
+                        events.extend(self.bound_events(memory, series));
+                    }
+                }
+                _ => {}
+            }
+        }
+        events.extend(self.repeated().into_iter().flat_map(|series| self.bound_events(&Memory::Once, series)));
+        events.extend(self.capability.trust.map(|label| event(self.label(label).key)));
+        // Two rules with one series count a call once.
+        let mut known = std::collections::BTreeSet::new();
+        events.retain(|event| known.insert((event.series.clone(), event.value.clone())));
+        events
+    }
+
+    /// The events in a series that limits calls: the decision depends on its revision.
+    fn bound_events(&self, memory: &Memory, series: Series) -> Vec<Counted> {
+        let seen = Some(self.history.summary(&series).revision);
+        let base = Counted { seen, ..event(series.key) };
+        match memory {
+            Memory::Over(Over { measure: Measure::Sum(arg), .. }) => {
+                vec![Counted { amount: amount(self.call.arguments.get(arg)).unwrap_or(0), ..base }]
+            }
+            Memory::Over(Over { measure: Measure::CountDistinct(_), .. }) => {
+                series.values.into_iter().map(|value| Counted { value, ..base.clone() }).collect()
+            }
+            _ => vec![base],
+        }
+    }
+
+    /// Whether the condition of a rule on earlier calls is met, with the events that meet it as the
+    /// end of a reason. `None`: the rule does not apply. Empty if it has no such condition.
+    pub(crate) fn earlier(&self, rule: &Rule) -> Option<String> {
+        if rule.sends && !self.capability.sends {
+            return None;
+        }
+        let Some(memory) = &rule.memory else { return Some(String::new()) };
+        if self.history.is_unknown {
+            return Some(": the earlier calls cannot be read".to_owned());
+        }
+        let asked = self.asked(rule);
+        let found: Vec<Summary> = asked.iter().map(|series| self.history.summary(series)).collect();
+        match (memory, asked.first(), found.first()) {
+            (Memory::UnlessAfter { tool, .. }, _, found) => match found {
+                Some(found) if found.succeeded > 0 => None,
+                _ => Some(format!(": no matching call of {tool} succeeded earlier in this conversation")),
+            },
+            (Memory::Over(over), Some(series), Some(found)) => self.exceeds(over, series, found),
+            (Memory::Once, _, Some(found)) => identical(found, self.context.now_ms),
+            (Memory::AfterReading(labels), ..) => {
+                let read = found.iter().all(|found| found.count > 0);
+                let names: Vec<&str> = labels.iter().map(|label| label.name()).collect();
+                read.then(|| format!(": this conversation has read data labeled {}", names.join(" and ")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why the duplicates guard asks, if it does.
+    pub(crate) fn repeats(&self) -> Option<String> {
+        let series = self.repeated()?;
+        if self.history.is_unknown {
+            return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
+        }
+        let why = identical(&self.history.summary(&series), self.context.now_ms)?;
+        Some(format!("this call needs approval{why}"))
+    }
+
+    fn exceeds(&self, over: &Over, series: &Series, found: &Summary) -> Option<String> {
+        let window = match over.within_ms {
+            Some(within) => format!("within {} s", within / 1000),
+            None => "in this conversation".to_owned(),
+        };
+        let max = u64::try_from(over.max).unwrap_or(0);
+        match &over.measure {
+            Measure::Count => {
+                (found.count >= max).then(|| format!(": {} calls ran {window}, the limit is {max}", found.count))
+            }
+            Measure::CountDistinct(arg) => {
+                let new = (series.values.len() as u64).saturating_sub(found.known);
+                let over = series.values.is_empty() || found.distinct.saturating_add(new) > max;
+                over.then(|| {
+                    format!(
+                        ": {} values of `{arg}` ran {window}, this call adds {new}, the limit is {max}",
+                        found.distinct
+                    )
+                })
+            }
+            Measure::Sum(arg) => match amount(self.call.arguments.get(arg)) {
+                None => Some(format!(": `{arg}` is not an amount that can be added")),
+                Some(amount) => (found.sum.saturating_add(amount) > over.max).then(|| {
+                    let [sum, amount, max] = [found.sum, amount, over.max].map(|millionths| millionths as f64 / UNIT);
+                    format!(": `{arg}` sums to {sum} {window}, this call adds {amount}, the limit is {max}")
+                }),
+            },
+        }
+    }
+
+    /// The series that a rule's condition depends on.
+    fn asked(&self, rule: &Rule) -> Vec<Series> {
+        match &rule.memory {
+            None => Vec::new(),
+            Some(Memory::UnlessAfter { tool, match_args }) => self.after(tool, match_args).into_iter().collect(),
+            Some(Memory::Once) => {
+                vec![Series::new(digest(&json!(["once", self.owner(Per::Conversation), rule.id(), self.own_digest()])))]
+            }
+            Some(Memory::AfterReading(labels)) => labels.iter().map(|label| self.label(*label)).collect(),
+            Some(Memory::Over(over)) => {
+                let (owner, measured) = (self.owner(over.per), over.measure.name());
+                let series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
+                let since = over.within_ms.map_or(i64::MIN, |within| self.context.now_ms.saturating_sub(within) + 1);
+                let values = match &over.measure {
+                    Measure::CountDistinct(arg) => values(self.call.arguments.get(arg)),
+                    _ => Vec::new(),
+                };
+                vec![series.with_since_ms(since).with_values(values)]
+            }
+        }
+    }
+
+    fn owner(&self, per: Per) -> Value {
+        match per {
+            Per::Conversation => json!(["conversation", self.context.tenant, self.context.session]),
+            Per::Tenant => json!(["tenant", self.context.tenant]),
+        }
+    }
+
+    /// The series of calls of a tool with these values. `None` if the call lacks one of the
+    /// arguments.
+    fn after(&self, tool: &ToolPattern, match_args: &[String]) -> Option<Series> {
+        let values: Option<Vec<&Value>> = match_args.iter().map(|arg| self.call.arguments.get(arg)).collect();
+        Some(Series::new(digest(&json!([
+            "after",
+            self.owner(Per::Conversation),
+            tool.to_string(),
+            match_args,
+            values?
+        ]))))
+    }
+
+    fn label(&self, label: Label) -> Series {
+        Series::new(digest(&json!(["read", self.owner(Per::Conversation), label.name()])))
+    }
+
+    /// The series of calls identical to this one, if its record guards against duplicates. A call
+    /// that only reads may be repeated.
+    fn repeated(&self) -> Option<Series> {
+        let guarded = self.capability.repeat_asks && self.tier != Some(PolicyTier::ReadOnly);
+        guarded.then(|| Series::new(digest(&json!(["repeat", self.owner(Per::Conversation), self.own_digest()]))))
+    }
+
+    /// The digest of the tool and the arguments.
+    fn own_digest(&self) -> String {
+        digest(&json!([self.identity(), self.call.arguments]))
+    }
+}
+
+impl Measure {
+    fn name(&self) -> Value {
+        match self {
+            Self::Count => json!("count"),
+            Self::CountDistinct(arg) => json!(["count_distinct", arg]),
+            Self::Sum(arg) => json!(["sum", arg]),
+        }
+    }
+}
+
+/// What an identical earlier call shows the person.
+fn identical(found: &Summary, now_ms: i64) -> Option<String> {
+    let (time_ms, state) = found.first.filter(|_| found.count > 0)?;
+    let outcome = match state {
+        CallState::Ok => "it succeeded",
+        CallState::Failed => "it failed",
+        CallState::Forwarded | CallState::Released => "its outcome is unknown",
+    };
+    let seconds = now_ms.saturating_sub(time_ms) / 1000;
+    Some(format!(": an identical call ran {seconds} s earlier in this conversation, and {outcome}"))
+}
+
+fn event(series: String) -> Counted {
+    Counted { series, value: String::new(), amount: 0, seen: None }
+}
+
+/// An amount in millionths. `None` if it is not a number from 0 to [`MAX_AMOUNT`].
+pub(crate) fn amount(value: Option<&Value>) -> Option<i64> {
+    let units = match value? {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
+    (0.0..=MAX_AMOUNT).contains(&units).then(|| (units * UNIT).ceil() as i64)
+}
+
+/// The digests of the distinct values of an argument. Letter case and surrounding white space are
+/// ignored.
+fn values(value: Option<&Value>) -> Vec<String> {
+    let items = match value {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(items)) => items.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+    };
+    let plain = |item: &Value| item.as_str().map_or_else(|| item.clone(), |text| json!(text.trim().to_lowercase()));
+    let mut all: Vec<String> = items.iter().map(|item| digest(&plain(item))).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn digest(value: &Value) -> String {
+    sha256_hex(canonical(value).as_bytes())
+}

@@ -182,8 +182,12 @@ impl CommandPattern {
         }
         let Some(program) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
         if forms.iter().any(|argv| may_be(program, argv)) {
-            let words: Option<Vec<&str>> = self.tokens.iter().map(Token::literal).collect();
-            if words.is_some_and(|words| forms.iter().any(|argv| may_mean(&words, argv))) {
+            let Some(words) = self.tokens.iter().map(Token::literal).collect::<Option<Vec<&str>>>() else {
+                return best;
+            };
+            // A pattern without `:*` names no further words.
+            let fits = |argv: &[Word]| self.open || argv.len() <= words.len();
+            if forms.iter().any(|argv| fits(argv) && may_mean(&words, argv)) {
                 return Fit::Maybe;
             }
         }

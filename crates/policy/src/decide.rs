@@ -177,7 +177,7 @@ impl Policy {
                 _ => caught.asks.insert(0, by_rule(rule, &format!("this call needs approval{earlier}"))),
             }
         }
-        if let Some(why) = cx.repeats() {
+        if let Some(why) = crate::memory::repeats(cx) {
             caught.doubt = true;
             caught.asks.insert(0, Reason::ask(&why));
         }

@@ -105,7 +105,7 @@ impl Prepared<'_> {
             return Vec::new();
         }
         let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
-        let mut all: Vec<Series> = rules.flat_map(|rule| self.asked(rule)).chain(self.repeated()).collect();
+        let mut all: Vec<Series> = rules.flat_map(|rule| asked(self, rule)).chain(repeated(self)).collect();
         all.sort();
         all.dedup();
         all
@@ -128,37 +128,22 @@ impl Prepared<'_> {
         for rule in self.policy.rules() {
             match &rule.memory {
                 Some(Memory::UnlessAfter { tool, match_args }) if tool.fits(&self.call, None, Effect::Allow) => {
-                    events.extend(self.after(tool, match_args).map(|series| event(series.key)));
+                    events.extend(after(self, tool, match_args).map(|series| event(series.key)));
                 }
                 Some(memory @ (Memory::Over(_) | Memory::Once)) if self.caught(rule) != Fit::No => {
-                    for series in self.asked(rule) {
-                        events.extend(self.bound_events(memory, series));
+                    for series in asked(self, rule) {
+                        events.extend(bound_events(self, memory, series));
                     }
                 }
                 _ => {}
             }
         }
-        events.extend(self.repeated().into_iter().flat_map(|series| self.bound_events(&Memory::Once, series)));
-        events.extend(self.capability.trust.map(|label| event(self.label(label).key)));
+        events.extend(repeated(self).into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
+        events.extend(self.capability.trust.map(|label| event(labelled(self, label).key)));
         // Two rules with one series count a call once.
         let mut known = std::collections::BTreeSet::new();
         events.retain(|event| known.insert((event.series.clone(), event.value.clone())));
         events
-    }
-
-    /// The events in a series that limits calls: the decision depends on its revision.
-    fn bound_events(&self, memory: &Memory, series: Series) -> Vec<Counted> {
-        let seen = Some(self.history.summary(&series).revision);
-        let base = Counted { seen, ..event(series.key) };
-        match memory {
-            Memory::Over(Over { measure: Measure::Sum(arg), .. }) => {
-                vec![Counted { amount: amount(self.call.arguments.get(arg)).unwrap_or(0), ..base }]
-            }
-            Memory::Over(Over { measure: Measure::CountDistinct(_), .. }) => {
-                series.values.into_iter().map(|value| Counted { value, ..base.clone() }).collect()
-            }
-            _ => vec![base],
-        }
     }
 
     /// Whether the condition of a rule on earlier calls is met, with the events that meet it as the
@@ -171,14 +156,14 @@ impl Prepared<'_> {
         if self.history.is_unknown {
             return Some(": the earlier calls cannot be read".to_owned());
         }
-        let asked = self.asked(rule);
+        let asked = asked(self, rule);
         let found: Vec<Summary> = asked.iter().map(|series| self.history.summary(series)).collect();
         match (memory, asked.first(), found.first()) {
             (Memory::UnlessAfter { tool, .. }, _, found) => match found {
                 Some(found) if found.succeeded > 0 => None,
                 _ => Some(format!(": no matching call of {tool} succeeded earlier in this conversation")),
             },
-            (Memory::Over(over), Some(series), Some(found)) => self.exceeds(over, series, found),
+            (Memory::Over(over), Some(series), Some(found)) => exceeds(self, over, series, found),
             (Memory::Once, _, Some(found)) => identical(found, self.context.now_ms),
             (Memory::AfterReading(labels), ..) => {
                 let read = found.iter().all(|found| found.count > 0);
@@ -188,104 +173,110 @@ impl Prepared<'_> {
             _ => None,
         }
     }
+}
 
-    /// Why the duplicates guard asks, if it does.
-    pub(crate) fn repeats(&self) -> Option<String> {
-        let series = self.repeated()?;
-        if self.history.is_unknown {
-            return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
+/// The events in a series that limits calls: the decision depends on its revision.
+fn bound_events(call: &Prepared<'_>, memory: &Memory, series: Series) -> Vec<Counted> {
+    let seen = Some(call.history.summary(&series).revision);
+    let base = Counted { seen, ..event(series.key) };
+    match memory {
+        Memory::Over(Over { measure: Measure::Sum(arg), .. }) => {
+            vec![Counted { amount: amount(call.call.arguments.get(arg)).unwrap_or(0), ..base }]
         }
-        let why = identical(&self.history.summary(&series), self.context.now_ms)?;
-        Some(format!("this call needs approval{why}"))
+        Memory::Over(Over { measure: Measure::CountDistinct(_), .. }) => {
+            series.values.into_iter().map(|value| Counted { value, ..base.clone() }).collect()
+        }
+        _ => vec![base],
     }
+}
 
-    fn exceeds(&self, over: &Over, series: &Series, found: &Summary) -> Option<String> {
-        let window = match over.within_ms {
-            Some(within) => format!("within {} s", within / 1000),
-            None => "in this conversation".to_owned(),
-        };
-        let max = u64::try_from(over.max).unwrap_or(0);
-        match &over.measure {
-            Measure::Count => {
-                (found.count >= max).then(|| format!(": {} calls ran {window}, the limit is {max}", found.count))
-            }
-            Measure::CountDistinct(arg) => {
-                let new = (series.values.len() as u64).saturating_sub(found.known);
-                let over = series.values.is_empty() || found.distinct.saturating_add(new) > max;
-                over.then(|| {
-                    format!(
-                        ": {} values of `{arg}` ran {window}, this call adds {new}, the limit is {max}",
-                        found.distinct
-                    )
-                })
-            }
-            Measure::Sum(arg) => match amount(self.call.arguments.get(arg)) {
-                None => Some(format!(": `{arg}` is not an amount that can be added")),
-                Some(amount) => (found.sum.saturating_add(amount) > over.max).then(|| {
-                    let [sum, amount, max] = [found.sum, amount, over.max].map(|millionths| millionths as f64 / UNIT);
-                    format!(": `{arg}` sums to {sum} {window}, this call adds {amount}, the limit is {max}")
-                }),
-            },
+fn exceeds(call: &Prepared<'_>, over: &Over, series: &Series, found: &Summary) -> Option<String> {
+    let window = match over.within_ms {
+        Some(within) => format!("within {} s", within / 1000),
+        None => "in this conversation".to_owned(),
+    };
+    let max = u64::try_from(over.max).unwrap_or(0);
+    match &over.measure {
+        Measure::Count => {
+            (found.count >= max).then(|| format!(": {} calls ran {window}, the limit is {max}", found.count))
+        }
+        Measure::CountDistinct(arg) => {
+            let new = (series.values.len() as u64).saturating_sub(found.known);
+            let over = series.values.is_empty() || found.distinct.saturating_add(new) > max;
+            over.then(|| {
+                format!(": {} values of `{arg}` ran {window}, this call adds {new}, the limit is {max}", found.distinct)
+            })
+        }
+        Measure::Sum(arg) => match amount(call.call.arguments.get(arg)) {
+            None => Some(format!(": `{arg}` is not an amount that can be added")),
+            Some(amount) => (found.sum.saturating_add(amount) > over.max).then(|| {
+                let [sum, amount, max] = [found.sum, amount, over.max].map(|millionths| millionths as f64 / UNIT);
+                format!(": `{arg}` sums to {sum} {window}, this call adds {amount}, the limit is {max}")
+            }),
+        },
+    }
+}
+
+/// Why the duplicates guard asks, if it does.
+pub(crate) fn repeats(call: &Prepared<'_>) -> Option<String> {
+    let series = repeated(call)?;
+    if call.history.is_unknown {
+        return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
+    }
+    let why = identical(&call.history.summary(&series), call.context.now_ms)?;
+    Some(format!("this call needs approval{why}"))
+}
+
+/// The series that a rule's condition depends on.
+fn asked(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
+    match &rule.memory {
+        None => Vec::new(),
+        Some(Memory::UnlessAfter { tool, match_args }) => after(call, tool, match_args).into_iter().collect(),
+        Some(Memory::Once) => {
+            vec![Series::new(digest(&json!(["once", owner(call, Per::Conversation), rule.id(), own_digest(call)])))]
+        }
+        Some(Memory::AfterReading(labels)) => labels.iter().map(|label| labelled(call, *label)).collect(),
+        Some(Memory::Over(over)) => {
+            let (owner, measured) = (owner(call, over.per), over.measure.name());
+            let series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
+            let since = over.within_ms.map_or(i64::MIN, |within| call.context.now_ms.saturating_sub(within) + 1);
+            let values = match &over.measure {
+                Measure::CountDistinct(arg) => values(call.call.arguments.get(arg)),
+                _ => Vec::new(),
+            };
+            vec![series.with_since_ms(since).with_values(values)]
         }
     }
+}
 
-    /// The series that a rule's condition depends on.
-    fn asked(&self, rule: &Rule) -> Vec<Series> {
-        match &rule.memory {
-            None => Vec::new(),
-            Some(Memory::UnlessAfter { tool, match_args }) => self.after(tool, match_args).into_iter().collect(),
-            Some(Memory::Once) => {
-                vec![Series::new(digest(&json!(["once", self.owner(Per::Conversation), rule.id(), self.own_digest()])))]
-            }
-            Some(Memory::AfterReading(labels)) => labels.iter().map(|label| self.label(*label)).collect(),
-            Some(Memory::Over(over)) => {
-                let (owner, measured) = (self.owner(over.per), over.measure.name());
-                let series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
-                let since = over.within_ms.map_or(i64::MIN, |within| self.context.now_ms.saturating_sub(within) + 1);
-                let values = match &over.measure {
-                    Measure::CountDistinct(arg) => values(self.call.arguments.get(arg)),
-                    _ => Vec::new(),
-                };
-                vec![series.with_since_ms(since).with_values(values)]
-            }
-        }
+fn owner(call: &Prepared<'_>, per: Per) -> Value {
+    match per {
+        Per::Conversation => json!(["conversation", call.context.tenant, call.context.session]),
+        Per::Tenant => json!(["tenant", call.context.tenant]),
     }
+}
 
-    fn owner(&self, per: Per) -> Value {
-        match per {
-            Per::Conversation => json!(["conversation", self.context.tenant, self.context.session]),
-            Per::Tenant => json!(["tenant", self.context.tenant]),
-        }
-    }
+/// The series of calls of a tool with these values. `None` if the call lacks one of the
+/// arguments.
+fn after(call: &Prepared<'_>, tool: &ToolPattern, match_args: &[String]) -> Option<Series> {
+    let values: Option<Vec<&Value>> = match_args.iter().map(|arg| call.call.arguments.get(arg)).collect();
+    Some(Series::new(digest(&json!(["after", owner(call, Per::Conversation), tool.to_string(), match_args, values?]))))
+}
 
-    /// The series of calls of a tool with these values. `None` if the call lacks one of the
-    /// arguments.
-    fn after(&self, tool: &ToolPattern, match_args: &[String]) -> Option<Series> {
-        let values: Option<Vec<&Value>> = match_args.iter().map(|arg| self.call.arguments.get(arg)).collect();
-        Some(Series::new(digest(&json!([
-            "after",
-            self.owner(Per::Conversation),
-            tool.to_string(),
-            match_args,
-            values?
-        ]))))
-    }
+fn labelled(call: &Prepared<'_>, label: Label) -> Series {
+    Series::new(digest(&json!(["read", owner(call, Per::Conversation), label.name()])))
+}
 
-    fn label(&self, label: Label) -> Series {
-        Series::new(digest(&json!(["read", self.owner(Per::Conversation), label.name()])))
-    }
+/// The series of calls identical to this one, if its record guards against duplicates. A call
+/// that only reads may be repeated.
+fn repeated(call: &Prepared<'_>) -> Option<Series> {
+    let guarded = call.capability.repeat_asks && call.tier != Some(PolicyTier::ReadOnly);
+    guarded.then(|| Series::new(digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]))))
+}
 
-    /// The series of calls identical to this one, if its record guards against duplicates. A call
-    /// that only reads may be repeated.
-    fn repeated(&self) -> Option<Series> {
-        let guarded = self.capability.repeat_asks && self.tier != Some(PolicyTier::ReadOnly);
-        guarded.then(|| Series::new(digest(&json!(["repeat", self.owner(Per::Conversation), self.own_digest()]))))
-    }
-
-    /// The digest of the tool and the arguments.
-    fn own_digest(&self) -> String {
-        digest(&json!([self.identity(), self.call.arguments]))
-    }
+/// The digest of the tool and the arguments.
+fn own_digest(call: &Prepared<'_>) -> String {
+    digest(&json!([call.identity(), call.call.arguments]))
 }
 
 impl Measure {

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use crate::argv::{Word, base_name, cluster, is_listed, name_and_value};
+use crate::programs::row_or_empty;
 
 const TABLE: &str = include_str!("spellings.toml");
 
@@ -193,14 +194,18 @@ impl<'w> Command<'w> {
             }
             None => vec![wanted],
         };
-        self.words.iter().enumerate().any(|(at, word)| {
+        // `-init` is `-i` with other letters only for programs that combine letters.
+        let combines = table().options.contains_key(self.program) || row_or_empty(self.program).is.clusters;
+        // Behind `--`, a word is no option.
+        let words = self.words.iter().take_while(|word| **word != "--");
+        words.enumerate().any(|(at, word)| {
             let (name, _) = name_and_value(word);
             forms.iter().any(|form| match form.strip_prefix("--") {
                 // Long options may be cut short.
                 Some(_) => name == *form || name.len() > 3 && form.starts_with(name) && name.starts_with("--"),
                 None => match (form.strip_prefix('-'), cluster(word)) {
                     // Letters may be combined, and a value may follow.
-                    (Some(letter), Some(letters)) if letter.len() == 1 => letters.contains(letter),
+                    (Some(letter), Some(letters)) if letter.len() == 1 && combines => letters.contains(letter),
                     (Some(text), Some(own)) => own == text,
                     // The value of another option (`-s KILL`), and tar's letters in the first word.
                     (None, None) => word == form || at == 0 && form.len() == 1 && word.contains(*form),

@@ -201,8 +201,8 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether a file is a setting that programs load and run code by, and the path of an allow does
-    /// not name it: `**` covers none of them.
+    /// Whether a file is a setting that programs load and run code by, and the path of an allow
+    /// does not name it: `**` covers none of them.
     fn is_unnamed_setting(&self, rule: &Rule, file: &FileEffect) -> bool {
         let Some(path) = &file.path else { return false };
         let absolute = path.absolute(&self.context);

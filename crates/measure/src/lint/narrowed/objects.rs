@@ -55,8 +55,8 @@ impl Comparison<'_> {
                 }
             }
         }
-        // A new optional property accepts less than "anything" did. Only an earlier schema for other
-        // names says what callers send under them.
+        // A new optional property accepts less than "anything" did. Only an earlier schema for
+        // other names says what callers send under them.
         for (name, is) in is_all.iter().filter(|(name, _)| !was_all.contains_key(*name)) {
             if was_others.is_object() {
                 let (pointer, shown) = below(place, "properties", name);

@@ -90,7 +90,7 @@ pub struct Entry {
     /// The id of the call.
     #[serde(rename = "gen_ai.tool.call.id", default, skip_serializing_if = "String::is_empty")]
     pub call_id: String,
-    /// The decision, as [`Decision`](super::Decision) is serialized.
+    /// The decision, as [`Decision`] is serialized.
     #[serde(rename = "toolfold.decision", default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<String>,
     /// The decision that enforcement would have made, where the policy only audits.

@@ -30,7 +30,7 @@ pub trait ApprovalStore: Send + Sync {
     /// In the same transaction, the [counted](Entry::counted) events are added to their series, and
     /// an outcome [settles](Entry::settles) those of its call. A record of a call that runs fails
     /// with [`ApprovalError::Raced`] if a series has another revision than its event has
-    /// [seen](Counted::seen).
+    /// [seen](crate::Counted::seen).
     fn record(&self, entry: &Entry) -> Result<(), ApprovalError>;
 
     /// Asks a person to approve a call: stores a new approval together with its audit record.

@@ -283,7 +283,7 @@ fn the_second_identical_refund_asks() {
         let mut talk = engine.conversation(Wire::Anthropic).id("c-1").start().unwrap();
         let mut judge = |id: &str, n: u64| {
             let message = Wire::Anthropic.assistant_message(&[(id, "refund", json!({ "n": n }))]);
-            talk.turn(&message).unwrap().outcomes().cloned().next().unwrap()
+            talk.turn(&message).unwrap().outcomes().next().cloned().unwrap()
         };
         assert!(matches!(judge("a", 1), Outcome::Forward(_)));
         assert!(matches!(judge("b", 2), Outcome::Forward(_)));

@@ -46,6 +46,7 @@ const TOP: &[&str] = &[
     "clippy.toml",
     "crates",
     "docs",
+    "evidence",
     "examples",
     "profiles",
     "rustfmt.toml",

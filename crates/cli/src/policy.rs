@@ -19,7 +19,7 @@ use super::input::load_tools;
 use super::layers::load_policy;
 use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use toolfold::diagnostic::Diagnostic;
-use toolfold::policy::{Covered, Policy, policy_schema};
+use toolfold::policy::{CommandPattern, Covered, Effect, Policy, Rule, policy_schema};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
@@ -161,9 +161,18 @@ fn check_policy(args: &CheckArgs) -> Outcome {
     diagnostics.extend(policy.check(tools.as_deref()));
     diagnostics.extend(Policy::new(vec![policy.clone()]).unmatched());
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
+    let mut also: Vec<(&Rule, Vec<String>)> = Vec::new();
+    for rule in policy.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
+        let spellings = rule.command.as_ref().map(CommandPattern::other_spellings).unwrap_or_default();
+        if !spellings.is_empty() {
+            also.push((rule, spellings));
+        }
+    }
     if args.json {
-        let value = json!({"ok": ok, "tools": policy.capabilities.len(), "rules": policy.rules.len(), "diagnostics": diagnostics});
-        emit_json(&value)?;
+        let also: Vec<Value> =
+            also.iter().map(|(rule, names)| json!({"rule": rule.text, "spellings": names})).collect();
+        let (tools, rules) = (policy.capabilities.len(), policy.rules.len());
+        emit_json(&json!({"ok": ok, "tools": tools, "rules": rules, "also": also, "diagnostics": diagnostics}))?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
         if ok {
@@ -175,6 +184,9 @@ fn check_policy(args: &CheckArgs) -> Outcome {
                 None => "valid; use --tools to check it against its tools".to_owned(),
             };
             let (capabilities, rules) = (policy.capabilities.len(), policy.rules.len());
+            for (rule, spellings) in &also {
+                out.push_str(&format!("`{}` also concerns: {}\n", rule.text, spellings.join(", ")));
+            }
             out.push_str(&format!("{GOOD}ok{GOOD:#} {capabilities} tools, {rules} rules: {against}\n"));
         }
         emit(&out)?;

@@ -14,7 +14,7 @@ mod spellings;
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use self::options::letters;
-use self::spellings::{may_be, may_mean, usual_program};
+use self::spellings::{may_be, may_mean, other_spellings, usual_program};
 use super::argv::{Word, known, name_and_value, place_of, program};
 use super::decision::Fit;
 use super::glob::{climbs, glob};
@@ -94,6 +94,14 @@ impl CommandPattern {
     /// The plain words in front: the program and its subcommands.
     pub(crate) fn lead(&self) -> Vec<&str> {
         self.tokens.iter().map_while(|token| token.literal().filter(|text| !text.starts_with('-'))).collect()
+    }
+
+    /// Other spellings of its words that an ask or a deny also concerns (`npm i` for `npm
+    /// install`), at most twelve.
+    #[must_use]
+    pub fn other_spellings(&self) -> Vec<String> {
+        let words: Option<Vec<&str>> = self.tokens.iter().map(Token::literal).collect();
+        words.map(|words| other_spellings(&words)).unwrap_or_default()
     }
 
     /// What its author may have taken the pattern for: a command line, or a regular expression.

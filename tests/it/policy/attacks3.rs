@@ -28,7 +28,7 @@ const CEILINGS: &[(&str, usize, usize)] = &[
     ("host-deny-userinfo", 0, 0),
     ("option-git", 0, 0),
     ("outside-read", 0, 0),
-    ("outside-write", 1, 0),
+    ("outside-write", 0, 0),
     ("own-settings", 0, 0),
     ("parse-history", 0, 0),
     ("parse-printf-n", 0, 0),

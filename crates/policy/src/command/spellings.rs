@@ -221,6 +221,34 @@ fn usual(program: &str) -> Option<&'static str> {
     table().programs.get(program).map(String::as_str)
 }
 
+/// The maximum number of other spellings that a person is shown.
+const MAX_SHOWN: usize = 12;
+
+/// Other spellings of a rule's words that also ask: other names of the program, then of each
+/// subcommand; at most [`MAX_SHOWN`].
+pub(super) fn other_spellings(rule: &[&str]) -> Vec<String> {
+    let Some(Command { program, words }) = Command::of(rule) else { return Vec::new() };
+    let written = |program: &str, words: &[&str]| [&[program], words].concat().join(" ");
+    let mut found = Vec::new();
+    for (other, name) in &table().programs {
+        if name == program {
+            found.push(written(other, &words));
+        }
+    }
+    for (at, word) in words.iter().enumerate() {
+        let names = table().words.get(program).and_then(|names| names.get(*word));
+        for other in names.into_iter().flat_map(|list| list.split_whitespace()) {
+            let mut changed = words.clone();
+            if let Some(place) = changed.get_mut(at) {
+                *place = other;
+            }
+            found.push(written(program, &changed));
+        }
+    }
+    found.truncate(MAX_SHOWN);
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use super::failed;
 use crate::policy::audit::Entry;
 use crate::policy::{ApprovalError, CallState, History, Series, Summary};
 
-/// The number that stands for a state in the table.
+/// The number of a state in the table.
 fn number(state: CallState) -> i64 {
     match state {
         CallState::Ok => 1,

@@ -216,7 +216,7 @@ impl<'w> Command<'w> {
     }
 }
 
-/// The words that a program's name stands for, if it has a more usual one.
+/// The usual words for a program's name, if they differ from it.
 fn usual(program: &str) -> Option<&'static str> {
     table().programs.get(program).map(String::as_str)
 }

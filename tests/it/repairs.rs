@@ -194,12 +194,14 @@ fn a_schema_with_rules_for_other_names_accepts_them() {
 }
 
 /// The last line of an answer with a definition.
+#[cfg(feature = "validate")]
 fn now_call(name: &str) -> String {
     format!("\nNow call {name} again. Set only parameters for which the user gave a value.")
 }
 
 /// A call with names of another kind, in a wrapper, with a value that is nearly listed, or with
 /// what only repeats the tool's name, gets the nearest valid call.
+#[cfg(feature = "validate")]
 #[test]
 fn an_invented_argument_with_one_meaning_is_in_the_suggested_call() {
     for (given, suggested) in [

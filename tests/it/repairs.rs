@@ -194,7 +194,6 @@ fn a_schema_with_rules_for_other_names_accepts_them() {
 }
 
 /// The last line of an answer with a definition.
-#[cfg(feature = "validate")]
 fn now_call(name: &str) -> String {
     format!("\nNow call {name} again. Set only parameters for which the user gave a value.")
 }

@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use toolfold::policy::LexPath;
 use toolfold::policy::shell::{Role, SideEffects, effects};
@@ -357,11 +358,16 @@ fn typed(text: &str, own: &Path) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    child.stdin.take().unwrap().write_all(format!("evil q\n{text}\nexit\nexit\n").as_bytes()).unwrap();
-    if super::ends(&mut child).is_none() {
-        let _ = child.kill();
-        child.wait().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(format!("evil q\n{text}\n: >../typed\n").as_bytes()).unwrap();
+    // A line may leave the shell waiting, so that it never reads the last one.
+    let started = Instant::now();
+    while !own.join("typed").exists() && started.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(2));
     }
+    drop(input);
+    let _ = child.kill();
+    child.wait().unwrap();
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 use serde_json::Value;
 
-use super::blind::now_call;
 use super::resolve::{near, only_match, shown_name};
-use super::suggest::{Misnamed, Suggest, one_line};
+use super::suggest::{Misnamed, Suggest, now_call, one_line};
 use super::{Call, CallInProgress, CallKind, ResolvedTool};
 use crate::catalog::Tool;
 use crate::conversation::breaker::Nudge;

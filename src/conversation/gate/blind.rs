@@ -10,7 +10,7 @@
 //! a line before its result names them.
 
 use super::answers::APPENDED;
-use super::suggest::{Misnamed, Suggest};
+use super::suggest::{Misnamed, Suggest, now_call};
 use super::{CallInProgress, ResolvedTool};
 use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
@@ -19,12 +19,6 @@ use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
 use crate::engine::Blind;
 use crate::name::ToolName;
 use crate::profile::{Delivery, definition};
-
-/// The sentence at the end of an answer with a definition. Without it a model explains instead of
-/// calling (docs/session.md).
-pub(super) fn now_call(shown: &str) -> String {
-    format!("\nNow call {shown} again. Set only parameters for which the user gave a value.")
-}
 
 /// How hidden parameters and unknown arguments are handled.
 pub(super) enum Shown {

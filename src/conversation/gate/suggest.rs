@@ -23,6 +23,12 @@ const MIN_REPEATED: usize = 3;
 /// The maximum number of suggested calls for one call of the wrapper for parallel calls.
 const MAX_CALLS: usize = 20;
 
+/// The sentence at the end of an answer with a definition. Without it a model explains instead of
+/// calling (docs/session.md).
+pub(super) fn now_call(shown: &str) -> String {
+    format!("\nNow call {shown} again. Set only parameters for which the user gave a value.")
+}
+
 /// A line with a call to make.
 pub(super) fn try_line(name: &str, arguments: &str) -> String {
     let mut line = "\nTry: {\"name\":".to_owned();
@@ -44,12 +50,14 @@ pub(super) struct Misnamed<'v> {
 impl<'v> Misnamed<'v> {
     /// `None` if the tool has a parameter for each argument.
     pub(super) fn of(parameters: &Value, arguments: &'v Value) -> Option<Self> {
-        match wrapped(parameters, arguments) {
-            Some((name, inner)) => Some(Self { wrapper: Some(name), unknown: unknown_arguments(parameters, inner) })
-                .filter(|_| !unknown_arguments(parameters, arguments).is_empty()),
-            None => Some(Self { wrapper: None, unknown: unknown_arguments(parameters, arguments) })
-                .filter(|found| !found.unknown.is_empty()),
+        let unknown = unknown_arguments(parameters, arguments);
+        if unknown.is_empty() {
+            return None;
         }
+        Some(match wrapped(parameters, arguments) {
+            Some((name, inner)) => Self { wrapper: Some(name), unknown: unknown_arguments(parameters, inner) },
+            None => Self { wrapper: None, unknown },
+        })
     }
 
     /// A sentence about a tool: the unknown names and the nearest parameters.

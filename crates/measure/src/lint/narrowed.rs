@@ -7,6 +7,8 @@ mod combinations;
 mod objects;
 mod values;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use toolfold::diagnostic::Severity;
@@ -101,7 +103,8 @@ impl<'p> Place<'p> {
 
 /// The changes between the parameters of two versions of a tool, in the order of the old schema.
 pub(super) fn narrowed(old: &Value, new: &Value) -> Vec<Change> {
-    let mut comparison = Comparison { old_root: old, new_root: new, changes: Vec::new(), pairs: 0 };
+    let mut comparison =
+        Comparison { old_root: old, new_root: new, changes: Vec::new(), pairs: 0, seen: BTreeSet::new() };
     comparison.compare(old, new, Place { at: "/parameters", name: "", depth: 0, beside: false });
     comparison.changes
 }
@@ -111,6 +114,8 @@ struct Comparison<'s> {
     new_root: &'s Value,
     changes: Vec<Change>,
     pairs: usize,
+    /// The pairs of references that were compared: a change of a definition is reported once.
+    seen: BTreeSet<(String, String)>,
 }
 
 impl Comparison<'_> {
@@ -140,6 +145,11 @@ impl Comparison<'_> {
                 self.add(&TYPE_CHANGED, place, format!("{} is no longer accepted", named(place)));
             }
             _ => {
+                if let (Some(was), Some(is)) = (only_reference(old), only_reference(new))
+                    && !self.seen.insert((was.to_owned(), is.to_owned()))
+                {
+                    return;
+                }
                 let (old, new) = (dereferenced(self.old_root, old), dereferenced(self.new_root, new));
                 let same = old == new && !refers(&old) && !refers(&new);
                 if !same {
@@ -307,6 +317,11 @@ impl Comparison<'_> {
 /// The name of a place in a sentence.
 fn named(place: Place<'_>) -> String {
     if place.name.is_empty() { "the arguments".to_owned() } else { format!("`{}`", place.name) }
+}
+
+/// The reference of a schema that consists of it.
+fn only_reference(node: &Value) -> Option<&str> {
+    node.as_object().filter(|map| map.len() == 1)?.get("$ref")?.as_str()
 }
 
 /// Whether a schema contains a reference, which may lead to different places in two documents.

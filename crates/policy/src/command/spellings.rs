@@ -55,7 +55,7 @@ pub(super) fn usual_program(name: &str) -> &str {
 /// most commands are compared no further.
 pub(super) fn may_be(usual_name: &str, argv: &[Word]) -> bool {
     let Some(program) = argv.first().and_then(Word::get).map(base_name) else { return false };
-    program == usual_name || program.starts_with("python") || usual(program).is_some() || LEADS.contains(&program)
+    program == usual_name || program == "python" || usual(program).is_some() || LEADS.contains(&program)
 }
 
 /// Programs whose next word may be the program: the first words of the pairs in the table.
@@ -63,14 +63,8 @@ const LEADS: [&str; 2] = ["minikube", "uv"];
 
 /// Whether a command may be the one that a rule's words name, in another spelling.
 pub(super) fn may_mean(rule: &[&str], argv: &[Word]) -> bool {
-    let mut words = Vec::with_capacity(argv.len());
-    for word in argv {
-        match word.get() {
-            Some(text) => words.push(text),
-            // What becomes of it is judged by its guesses.
-            None => return false,
-        }
-    }
+    // A word that is known only when the command runs is an operand: `npm i $X`.
+    let words: Vec<&str> = argv.iter().map(|word| word.get().unwrap_or(&word.text)).collect();
     let (Some(rule), Some(command)) = (Command::of(rule), Command::of(&words)) else { return false };
     if rule.program != command.program {
         return false;
@@ -97,7 +91,7 @@ impl<'w> Command<'w> {
         let (first, mut rest) = words.split_first()?;
         let mut program = base_name(first);
         // `python -m pip` is `pip`.
-        let is_python = program == "python" || usual(program) == Some("python");
+        let is_python = usual_program(program) == "python";
         let module = rest.iter().position(|word| word.starts_with("-m")).filter(|_| is_python);
         if let Some(at) = module {
             let attached = rest.get(at)?.strip_prefix("-m").filter(|name| !name.is_empty());
@@ -216,9 +210,14 @@ impl<'w> Command<'w> {
     }
 }
 
-/// The usual words for a program's name, if they differ from it.
-fn usual(program: &str) -> Option<&'static str> {
-    table().programs.get(program).map(String::as_str)
+/// The usual words for a program's name, if they differ from it: of the table, or the name without
+/// its version (`python3.11`).
+fn usual(program: &str) -> Option<&str> {
+    if let Some(words) = table().programs.get(program) {
+        return Some(words);
+    }
+    let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    (plain.len() < program.len() && !plain.is_empty()).then_some(plain)
 }
 
 /// The maximum number of other spellings that a person is shown.

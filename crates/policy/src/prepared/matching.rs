@@ -177,10 +177,14 @@ impl Prepared<'_> {
     /// Whether the path condition of a rule fits a file. A rule without one fits every file with
     /// the access of its family that an allow for the command does not cover.
     fn file_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
+        let fit = self.path_fit(rule, file);
+        let allows = fit == Fit::Yes && rule.effect == Effect::Allow && file.access == Access::Write;
+        if allows && is_unnamed_setting(self, rule, file) { Fit::No } else { fit }
+    }
+
+    /// The same by the path alone, whatever the file is.
+    fn path_fit(&self, rule: &Rule, file: &FileEffect) -> Fit {
         let loosen = rule.effect == Effect::Allow;
-        if loosen && file.access == Access::Write && self.is_unnamed_setting(rule, file) {
-            return Fit::No;
-        }
         let Some((pattern, access)) = &rule.path else {
             let access = match rule.family {
                 Some(Family::Read) => Access::Read,
@@ -201,15 +205,6 @@ impl Prepared<'_> {
         }
     }
 
-    /// Whether a file is a setting that programs load and run code by, and the path of an allow
-    /// does not name it: `**` covers none of them.
-    fn is_unnamed_setting(&self, rule: &Rule, file: &FileEffect) -> bool {
-        let Some(path) = &file.path else { return false };
-        let absolute = path.absolute(&self.context);
-        let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
-        !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
-    }
-
     /// Whether a look at the disk found nothing that a pattern names among the files that the call
     /// reads below a folder.
     fn was_looked_through(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
@@ -227,4 +222,13 @@ impl Prepared<'_> {
             links.found_below(&folder, Some(pattern))
         })
     }
+}
+
+/// Whether a file is a setting that programs load and run code by, and the path of an allow
+/// does not name it: `**` covers none of them.
+fn is_unnamed_setting(call: &Prepared<'_>, rule: &Rule, file: &FileEffect) -> bool {
+    let Some(path) = &file.path else { return false };
+    let absolute = path.absolute(&call.context);
+    let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
+    !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
 }

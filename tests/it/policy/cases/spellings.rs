@@ -8,12 +8,19 @@ fn a_command_in_another_spelling_asks() {
     for (rule, asks, allowed) in [
         (
             "npm install",
-            &["npm i x", "npm in x", "npm ci", "npm -w a add x", "npm --silent inst x"][..],
+            &["npm i x", "npm in x", "npm ci", "npm -w a add x", "npm --silent inst x", "npm i $X", "npm i \"$X\" y"][..],
             &["npm ls install", "npm run install-x", "npx install"][..],
         ),
         (
             "pip install",
-            &["pip3 install x", "python3 -I -m pip install x", "python -mpip install x", "uv pip install x"],
+            &[
+                "pip3 install x",
+                "python3 -I -m pip install x",
+                "python -mpip install x",
+                "uv pip install x",
+                "pip3.11 install x",
+                "python3.11 -m pip install x",
+            ],
             &["pip list", "python -m pytest install", "python install.py"],
         ),
         ("gh pr merge", &["gh -R x/y pr merge 1", "gh pr -R x/y merge 1"], &["gh pr view merge", "gh pr list"]),

@@ -43,7 +43,10 @@ impl Comparison<'_> {
     /// Whether the values of an earlier alternative fit one of the later ones.
     fn fits_one(&mut self, was: &Value, branches: &[Value], key: &str, place: Place<'_>) {
         let mut found = Vec::new();
+        let seen = self.seen.clone();
         for (at, branch) in branches.iter().enumerate() {
+            // What a branch that does not fit has compared is not reported, so it is not done.
+            self.seen.clone_from(&seen);
             let pointer = format!("{}/{key}/{at}", place.at);
             let before = std::mem::take(&mut self.changes);
             self.compare(was, branch, place.part(&pointer));
@@ -56,6 +59,7 @@ impl Comparison<'_> {
         if branches.len() == 1 {
             self.changes.append(&mut found);
         } else {
+            self.seen = seen;
             self.undecided(place, &format!("`{key}`"));
         }
     }

@@ -281,3 +281,16 @@ fn a_wider_schema_is_no_error() {
     println!("{all} wider schemas, {undecided} with a warning");
     assert!(undecided * 20 <= all, "more than 5 % of the wider schemas have a warning");
 }
+
+/// Each place of a recursive definition would be another finding.
+#[test]
+fn a_change_of_a_recursive_definition_is_reported_once() {
+    let list = |most: usize| {
+        let inner: Map<String, Value> =
+            ["a", "b", "c"].map(|name| (name.to_owned(), json!({"$ref": "#/$defs/n"}))).into_iter().collect();
+        let node = json!({"type": "object", "properties": inner, "maxProperties": most, "anyOf": [{"$ref": "#/$defs/n"}, {"type": "object"}]});
+        json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/n"}, "y": {"$ref": "#/$defs/n"}}, "$defs": {"n": node}})
+    };
+    let found = changes(&list(5), &list(3));
+    assert_eq!(found.iter().filter(|one| one.rule == "bounds-narrowed").count(), 1, "{found:?}");
+}

@@ -117,7 +117,7 @@ fn a_server_that_dies_while_it_is_greeted_comes_up_later() {
 /// A server that supports one lifecycle, and exits on the other's first request.
 #[test]
 fn a_server_that_dies_of_a_greeting_gets_the_other() {
-    for (client, word) in [(SESSIONS, "initialize"), (STATELESS, "server/discover")] {
+    let check = |client: &str, word: &str| {
         let place = Place::new();
         let script = format!(
             "read line; case \"$line\" in *'\"{word}\"'*) exit 1;; esac; (printf '%s\\n' \"$line\"; cat) | \"$0\" \"$@\""
@@ -131,7 +131,12 @@ fn a_server_that_dies_of_a_greeting_gets_the_other() {
         let script = [json!({"list": true}), json!({"wait_ms": 3000}), json!({"call": "odd", "arguments": {}})];
         let ran = drive(&place, &format!("--protocol {client}"), &At::Command(&command), &script);
         assert_eq!(ran.step(3)["result"]["content"][0]["text"], "a plain text", "{client}: {}", ran.all());
-    }
+    };
+    // Each waits for seconds: at the same time.
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(SESSIONS, "initialize"));
+        scope.spawn(|| check(STATELESS, "server/discover"));
+    });
 }
 
 #[test]
@@ -185,7 +190,7 @@ fn ten_thousand_tools_come_whole() {
 
 #[test]
 fn a_changed_list_is_reported_and_read_again() {
-    for client in [SESSIONS, STATELESS] {
+    let check = |client: &str, behind: &str| {
         let place = Place::new();
         let script = [
             json!({"list": true}),
@@ -194,18 +199,23 @@ fn a_changed_list_is_reported_and_read_again() {
             json!({"request": "tools/list"}),
             json!({"call": "grown_1", "arguments": {}}),
         ];
-        for behind in ["initialize", "discover"] {
-            let gateway = place.gateway(FULL, &server(&format!("--stdio --bare --faults --tools 150 --only {behind}")));
-            let ran = drive(&place, &format!("--protocol {client}"), &At::Command(&gateway), &script);
-            let before = ran.step(1)["result"]["count"].as_u64().unwrap();
-            let after = ran.step(4)["result"]["tools"].as_array().unwrap().len() as u64;
-            assert_eq!(after, before + 1, "{client} {behind}");
-            assert_eq!(ran.text(5), "grown_1");
-            let told = ran.of_kind("notification");
-            let told = told.iter().any(|note| note["method"] == "notifications/tools/list_changed");
-            assert_eq!(told, client == SESSIONS, "{client} {behind}: {told:?}");
+        let gateway = place.gateway(FULL, &server(&format!("--stdio --bare --faults --tools 150 --only {behind}")));
+        let ran = drive(&place, &format!("--protocol {client}"), &At::Command(&gateway), &script);
+        let before = ran.step(1)["result"]["count"].as_u64().unwrap();
+        let after = ran.step(4)["result"]["tools"].as_array().unwrap().len() as u64;
+        assert_eq!(after, before + 1, "{client} {behind}");
+        assert_eq!(ran.text(5), "grown_1");
+        let told = ran.of_kind("notification");
+        let told = told.iter().any(|note| note["method"] == "notifications/tools/list_changed");
+        assert_eq!(told, client == SESSIONS, "{client} {behind}: {told:?}");
+    };
+    std::thread::scope(|scope| {
+        for client in [SESSIONS, STATELESS] {
+            for behind in ["initialize", "discover"] {
+                scope.spawn(move || check(client, behind));
+            }
         }
-    }
+    });
 }
 
 #[test]

@@ -1,13 +1,7 @@
 //! No arm is billed more than arm `full` on the first turn: lists of the corpora and generated
 //! ones.
-#![allow(missing_docs, reason = "tests document themselves by name")]
-#![allow(clippy::disallowed_methods, reason = "tests read corpora")]
-#![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
 
-#[path = "lists/of_corpora.rs"]
-mod lists;
-
-use lists::lists;
+use crate::lists::lists;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolfold::catalog::Catalog;

@@ -1,6 +1,4 @@
 //! Lists of servers in clients' configurations, imported and written.
-#![allow(missing_docs, reason = "tests document themselves by name")]
-#![allow(clippy::disallowed_methods, reason = "tests read fixtures")]
 
 use std::collections::BTreeMap;
 

@@ -1,15 +1,5 @@
 //! `suggest` on call logs of the 100 multi-turn tasks of BFCL: based on one half, priced on the
 //! other.
-#![allow(missing_docs, reason = "tests document themselves by name")]
-#![allow(clippy::disallowed_methods, reason = "tests read corpora")]
-#![allow(dead_code, reason = "the corpus is read by files of the library's own tests, which use more of it")]
-
-#[path = "../src/ab/python.rs"]
-mod python;
-#[path = "../../../tests/it/bfcl/tasks.rs"]
-mod tasks;
-
-use std::path::PathBuf;
 
 use serde_json::json;
 use toolfold::catalog::Catalog;
@@ -22,17 +12,7 @@ use toolfold_measure::sim::{Backend, Counting, Opening, Session, SessionStep, ar
 use toolfold_measure::suggest::{Lookup, SuggestOptions, price, suggest};
 use toolfold_measure::usage::{Usage, UsageReader};
 
-use tasks::{Corpus, Task};
-
-/// A file of the corpora; prints a notice if it is missing.
-fn corpus(path: &str) -> Option<PathBuf> {
-    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora")).join(path);
-    if !full.exists() {
-        println!("skipped: {} does not exist", full.display());
-        return None;
-    }
-    Some(full)
-}
+use crate::tasks::{Corpus, Task};
 
 /// The true calls of some tasks as a log of calls.
 fn usage(catalog: &Catalog, tasks: &[&Task]) -> Usage {

@@ -1,5 +1,4 @@
 //! Usage: the calls in logs and transcripts of every kind, grouped by conversation.
-#![allow(missing_docs, reason = "tests document themselves by name")]
 
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;

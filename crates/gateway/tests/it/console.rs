@@ -1,9 +1,5 @@
 //! The console over HTTP: what its page and other callers may see and do.
-#![allow(missing_docs, reason = "tests document themselves by name")]
-#![allow(unreachable_pub, reason = "the world is a module of this one test")]
-#![allow(clippy::disallowed_methods, reason = "tests create their own files")]
 
-#[path = "console/world.rs"]
 mod world;
 
 use serde_json::json;

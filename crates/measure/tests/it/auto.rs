@@ -1,14 +1,8 @@
 //! Arm `auto` never costs more than arm `full`: its estimates against exact counts.
-#![allow(missing_docs, reason = "tests document themselves by name")]
-#![allow(clippy::disallowed_methods, reason = "tests read corpora")]
-#![allow(clippy::allow_attributes_without_reason, reason = "macros of test crates expand to such attributes")]
-
-#[path = "lists/of_corpora.rs"]
-mod lists;
 
 use std::collections::HashMap;
 
-use lists::lists;
+use crate::lists::lists;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;

@@ -1,6 +1,6 @@
-//! The tool lists of the corpora.
+//! The corpora and their tool lists.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use toolfold::catalog::Catalog;
 
@@ -20,4 +20,14 @@ pub(crate) fn lists(folder: &str) -> Vec<(String, Catalog)> {
         (!catalog.is_empty()).then_some((name, catalog))
     };
     paths.iter().filter_map(read).collect()
+}
+
+/// A file of the corpora; prints a notice if it is missing.
+pub(crate) fn corpus(path: &str) -> Option<PathBuf> {
+    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora")).join(path);
+    if !full.exists() {
+        println!("skipped: {} does not exist", full.display());
+        return None;
+    }
+    Some(full)
 }

@@ -3,6 +3,8 @@ mod attacks;
 mod attacks3;
 mod boundaries;
 mod cases;
+#[cfg(feature = "shell")]
+mod compare;
 mod corpus;
 mod dialect;
 mod dialects;
@@ -20,6 +22,8 @@ mod full;
 mod generated;
 mod globs;
 mod hosts;
+#[cfg(feature = "shell")]
+mod learn;
 mod links;
 mod looking;
 #[cfg(feature = "store")]

@@ -52,7 +52,7 @@ impl Lines {
             }
             while bytes.pop_if(|byte| matches!(*byte, b'\n' | b'\r')).is_some() {}
             let text = String::from_utf8(bytes)
-                .map_err(|why| format!("the line is not UTF-8: byte {} is is invalid", why.utf8_error().valid_up_to()));
+                .map_err(|why| format!("the line is not UTF-8: byte {} is invalid", why.utf8_error().valid_up_to()));
             return Ok(Some(Line { number, text }));
         }
     }

@@ -1,9 +1,11 @@
 //! `toolfold policy`: check, explain, lint and describe policy files, and evaluate rows of calls.
 
+mod compare;
 mod derive;
 mod eval;
 mod explain;
 mod guess;
+mod learn;
 mod new;
 
 use std::process::ExitCode;
@@ -11,9 +13,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use self::compare::CompareArgs;
 use self::derive::DeriveArgs;
 use self::eval::EvalArgs;
 use self::explain::ExplainArgs;
+use self::learn::LearnArgs;
 use self::new::NewArgs;
 use super::input::load_tools;
 use super::layers::load_policy;
@@ -30,6 +34,7 @@ Examples:
   toolfold policy check policy.toml                        the file alone
   toolfold policy check policy.toml --tools tools.json     against the tools it is for
   toolfold policy check excel                              the built-in one
+  toolfold policy check policy.toml --against main.toml    and nothing may be looser than before
 
 Exit codes: 0 valid, 1 it has an error or cannot be read, 2 usage.")]
     Check(CheckArgs),
@@ -61,6 +66,28 @@ Every call requires approval until a record allows it. Arguments that look like 
 commands are declared, so that denies apply to them: delete wrong ones.
 Exit codes: 0 written, 1 the tools cannot be read, or the file exists, 2 usage.")]
     Derive(DeriveArgs),
+    /// Propose the narrowest rules with which recorded calls run that ask today.
+    #[command(after_help = "\
+Examples:
+  toolfold policy learn commands.txt --policy policy.toml      one command per line
+  toolfold policy learn calls.jsonl --policy policy.toml       {\"tool\": \"Bash\", \"args\": {…}} per line
+  history | cut -c8- | toolfold policy learn - --policy policy.toml --tool run_shell
+
+The output is TOML, for a person to review: each rule states how many calls need it, and what else
+it allows. Nothing is proposed for what a deny or an ask covers, nor for what is known only when it
+runs.
+Exit codes: 0 learned, 1 a line or the policy cannot be read, 2 usage.")]
+    Learn(LearnArgs),
+    /// Compare two policies: the calls on which the newer one is looser or stricter.
+    #[command(after_help = "\
+Examples:
+  git show main:policy.toml | toolfold policy diff - policy.toml      in CI
+  toolfold policy diff old.toml new.toml --json
+
+The calls are made from the rules and records of both files, and from pairs of rules. What is
+printed is certain; that nothing is printed proves nothing about calls that no rule suggests.
+Exit codes: 0 nothing is looser, 1 something is, or a policy cannot be read, 2 usage.")]
+    Diff(CompareArgs),
     /// Find probable mistakes in a policy.
     #[command(after_help = "\
 Example:
@@ -118,6 +145,10 @@ pub(super) struct CheckArgs {
     #[arg(long, value_name = "FILE|-")]
     tools: Option<String>,
 
+    /// An older policy: a call that is decided less strictly than by it is an error
+    #[arg(long, value_name = "FILE")]
+    against: Option<String>,
+
     /// Diagnostics as JSON
     #[arg(long)]
     json: bool,
@@ -139,11 +170,13 @@ pub(super) fn run_policy(command: &PolicyCommand) -> Outcome {
         PolicyCommand::Explain(args) => explain::explain(args),
         PolicyCommand::New(args) => new::new(args),
         PolicyCommand::Derive(args) => derive::derive(args),
+        PolicyCommand::Learn(args) => learn::learn(args),
         PolicyCommand::Lint(args) => lint(args),
         PolicyCommand::Schema => {
             emit(&format!("{:#}\n", policy_schema()))?;
             Ok(ExitCode::SUCCESS)
         }
+        PolicyCommand::Diff(args) => compare::compare(args),
         PolicyCommand::Eval(args) => eval::eval(args),
     }
 }
@@ -160,6 +193,9 @@ fn check_policy(args: &CheckArgs) -> Outcome {
     };
     diagnostics.extend(policy.check(tools.as_deref()));
     diagnostics.extend(Policy::new(vec![policy.clone()]).unmatched());
+    if let Some(older) = &args.against {
+        diagnostics.extend(compare::looser_than(older, &policy)?);
+    }
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     let mut also: Vec<(&Rule, Vec<String>)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| rule.effect != Effect::Allow) {

@@ -9,11 +9,13 @@
 
 mod mistakes;
 mod options;
+mod samples;
 mod spellings;
 
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
 use self::options::letters;
+pub(crate) use self::samples::quoted;
 use self::spellings::{may_be, may_mean, other_spellings, usual_program};
 use super::argv::{Word, known, name_and_value, place_of, program};
 use super::decision::Fit;

@@ -172,12 +172,28 @@ impl Policy {
         if verdict.decision.runs() {
             return Ok(Vec::new());
         }
-        let hints = helps(cx, verdict, &self.needs_no_grant(cx, verdict))?;
-        let rules = hints.iter().flat_map(|hint| read_hint(hint, &cx.capability)).collect();
-        let more = PolicyFile { rules, ..PolicyFile::default() };
-        let tried = Self::new([self.files(), &[more]].concat()).with_mode(self.mode);
-        let tried = tried.verdict(cx, &[], cx.context.interactive);
+        let hints = self.missing_rules(cx, verdict)?;
+        if let Some(file) = cx.effects.own_file().filter(|_| cx.is_shell) {
+            let text = visible(&file.text);
+            return Err(format!(
+                "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"
+            ));
+        }
+        let tried = self.with_rules(&hints, &cx.capability).verdict(cx, &[], cx.context.interactive);
         if tried.decision.runs() { Ok(hints) } else { Err(format!("no rule: {}", tried.reason())) }
+    }
+
+    /// The narrowest rules without which a call asks, each as it is written; or why no rule helps.
+    /// For a shell: one for each command that no rule allows yet, none for its files.
+    pub(super) fn missing_rules(&self, cx: &Prepared<'_>, verdict: &Verdict) -> Result<Vec<String>, String> {
+        helps(cx, verdict, &self.needs_no_grant(cx, verdict))
+    }
+
+    /// The same policy with more rules of the user's, each as [`Self::missing_rules`] writes it.
+    pub(super) fn with_rules(&self, hints: &[String], capability: &ToolCapability) -> Self {
+        let rules = hints.iter().flat_map(|hint| read_hint(hint, capability)).collect();
+        let more = PolicyFile { rules, ..PolicyFile::default() };
+        Self::new([self.files(), &[more]].concat()).with_mode(self.mode)
     }
 
     /// The tool whose name is close to that of a call, where no record and no rule names that.
@@ -202,7 +218,7 @@ impl Policy {
 }
 
 /// The rules that a hint is: a `[[rule]]` table on one line, or a compact rule.
-fn read_hint(hint: &str, capability: &ToolCapability) -> Vec<Rule> {
+pub(super) fn read_hint(hint: &str, capability: &ToolCapability) -> Vec<Rule> {
     match hint.strip_prefix("[[rule]] ") {
         Some(fields) => PolicyFile::load(&format!("rule = [{{ {fields} }}]"), "", PolicyScope::User).value.rules,
         None => {
@@ -289,12 +305,6 @@ fn helps(cx: &Prepared<'_>, verdict: &Verdict, allowed: &[usize]) -> Result<Vec<
         }
         (None, Some(ask)) => return Err(format!("no rule, while the rule `{ask}` asks: only a person's approval")),
         (None, None) => {}
-    }
-    if let Some(file) = cx.effects.own_file().filter(|_| cx.is_shell) {
-        let text = visible(&file.text);
-        return Err(format!(
-            "no rule for the command alone: it writes `{text}`, which also needs a rule for that path"
-        ));
     }
     offer(cx, allowed).map_err(|why| format!("no rule: {why}"))?;
     if !cx.is_shell {

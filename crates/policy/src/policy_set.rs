@@ -96,13 +96,13 @@ impl Policy {
         &self.files
     }
 
-    /// All rules, in the order of files.
     /// Whether a decision may depend on earlier calls.
     #[must_use]
     pub fn has_memory(&self) -> bool {
         self.has_memory
     }
 
+    /// All rules, in the order of files.
     pub(crate) fn rules(&self) -> impl DoubleEndedIterator<Item = &Rule> {
         self.files.iter().flat_map(|f| &f.rules)
     }

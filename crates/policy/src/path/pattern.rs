@@ -228,6 +228,24 @@ impl PathPattern {
         self.path.parts.iter().any(|part| part.contains("**") && part != "**")
     }
 
+    /// A path that it covers, with this text for each `**`.
+    pub(crate) fn sample(&self, between: &str) -> String {
+        let mut text = String::new();
+        for part in &self.path.parts {
+            if !text.is_empty() {
+                text.push('/');
+            }
+            text.push_str(&part.replace("**", between).replace('*', "f").replace('?', "f"));
+        }
+        match self.path.base {
+            Base::Root => format!("/{text}"),
+            Base::Home => format!("~/{text}"),
+            // What is negated covers the rest.
+            Base::Here if self.negated => format!("/outside/{text}"),
+            Base::Here => format!("{}{text}", "../".repeat(self.path.up)),
+        }
+    }
+
     /// Whether it begins with `**`.
     fn is_anywhere(&self) -> bool {
         self.path.base == Base::Here && matches!(self.path.parts.first(), Some(part) if part == "**")

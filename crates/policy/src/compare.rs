@@ -1,0 +1,297 @@
+//! Compares two policies: the calls on which the newer one is looser or stricter.
+//!
+//! The calls are made from the rules and records of both, and from each pair of rules that may
+//! cover the same call. What is found is certain; that nothing is found proves nothing about calls
+//! that no rule suggests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::capability::ToolCapability;
+use super::command::quoted;
+use super::context::{Context, PolicyCall, ToolOrigin};
+use super::decision::{Decision, Verdict};
+use super::glob::is_glob;
+use super::history::History;
+use super::policy_set::Policy;
+use super::rule::{Access, Rule, ToolPattern};
+use crate::diagnostic::visible;
+
+/// How many calls are tried at most: a second's work.
+const MAX_TRIED: usize = 50_000;
+
+/// The folders of the calls that are tried.
+const CWD: &str = "/workspace";
+const HOME: &str = "/home/user";
+
+/// Files as tools name them: in the working folder, and outside.
+const FILES: [&str; 2] = ["f.txt", "/etc/hosts"];
+
+/// The differences between two policies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Compared {
+    /// How many calls were tried.
+    pub tried: usize,
+    /// Whether there were more calls to try than are tried at most (50,000).
+    pub cut: bool,
+    /// The calls for which the newer policy decides less strictly.
+    pub looser: Vec<ChangedDecision>,
+    /// The calls for which it decides more strictly.
+    pub stricter: Vec<ChangedDecision>,
+}
+
+/// A call that two policies decide differently.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[non_exhaustive]
+pub struct ChangedDecision {
+    /// The tool, as rules name it.
+    pub tool: String,
+    /// The command, or the arguments as JSON.
+    pub call: String,
+    /// What the older policy decides.
+    pub before: Decision,
+    /// What the newer one decides.
+    pub after: Decision,
+    /// Why: the rule or tier of the newer policy.
+    pub by: String,
+}
+
+impl Policy {
+    /// Compares this policy with a newer one, in an interactive session of an untrusted workspace
+    /// without earlier calls.
+    #[must_use]
+    pub fn compare(&self, newer: &Self) -> Compared {
+        let mut calls = Calls::new(self, newer);
+        calls.add_all();
+        let mut compared = Compared { tried: calls.made.len(), cut: calls.cut, ..Compared::default() };
+        let mut context = Context::default().with_interactive(true);
+        (context.cwd, context.home) = (Some(CWD.to_owned()), Some(HOME.to_owned()));
+        let mut causes: BTreeMap<_, ChangedDecision> = BTreeMap::new();
+        for (tool, text) in &calls.made {
+            let arguments: Value = serde_json::from_str(text).unwrap_or_default();
+            let (origin, name) = match tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
+                Some((server, name)) => (ToolOrigin::Mcp(server.to_owned()), name),
+                None => (ToolOrigin::Native, tool.as_str()),
+            };
+            let call = PolicyCall::new(&origin, name, &arguments);
+            let decide = |policy: &Self| policy.prepare(call, &context, None, History::default()).decide(&[]);
+            let (before, after) = (decide(self), decide(newer));
+            if before.decision == after.decision {
+                continue;
+            }
+            let change = ChangedDecision {
+                tool: tool.clone(),
+                call: shown(&arguments, calls.record(tool).as_ref()),
+                before: before.decision,
+                after: after.decision,
+                by: said(&after),
+            };
+            // One call for each cause, the shortest: the others say the same again. A reason without
+            // a rule quotes the call.
+            let by =
+                change.by.split_once(" `").filter(|_| !change.by.contains('(')).map_or(&*change.by, |(front, _)| front);
+            let cause = (change.tool.clone(), change.before, change.after, by.to_owned());
+            let kept = causes.entry(cause).or_insert_with(|| change.clone());
+            if change.call.len() < kept.call.len() {
+                *kept = change;
+            }
+        }
+        for change in causes.into_values() {
+            let list = if change.after < change.before { &mut compared.looser } else { &mut compared.stricter };
+            list.push(change);
+        }
+        compared.looser.sort();
+        compared.stricter.sort();
+        compared
+    }
+}
+
+/// The reason of a verdict, with the rule and its place.
+fn said(verdict: &Verdict) -> String {
+    match verdict.reasons.iter().find(|reason| reason.rule.is_some()) {
+        Some(reason) => match (&reason.rule, &reason.place) {
+            (Some(rule), Some(place)) => format!("{} {rule} ({place})", reason.effect),
+            _ => reason.text.clone(),
+        },
+        None => verdict.reason(),
+    }
+}
+
+fn shown(arguments: &Value, record: Option<&ToolCapability>) -> String {
+    let command = record.and_then(|record| arguments.get(record.command.as_deref()?)?.as_str());
+    visible(&command.map_or_else(|| arguments.to_string(), str::to_owned)).into_owned()
+}
+
+/// The calls that the rules of two policies suggest.
+struct Calls<'p> {
+    older: &'p Policy,
+    newer: &'p Policy,
+    rules: Vec<&'p Rule>,
+    /// Tool and arguments, in their order.
+    made: BTreeSet<(String, String)>,
+    cut: bool,
+}
+
+impl<'p> Calls<'p> {
+    fn new(older: &'p Policy, newer: &'p Policy) -> Self {
+        let rules = older.rules().chain(newer.rules()).collect();
+        Self { older, newer, rules, made: BTreeSet::new(), cut: false }
+    }
+
+    fn add(&mut self, tool: &str, arguments: Value) {
+        if self.made.len() < MAX_TRIED {
+            self.made.insert((tool.to_owned(), arguments.to_string()));
+        } else {
+            self.cut = true;
+        }
+    }
+
+    /// The record of a tool in either policy, else the built-in one.
+    fn record(&self, tool: &str) -> Option<ToolCapability> {
+        let written = [self.newer, self.older].into_iter().find_map(|policy| policy.capabilities().get(tool).copied());
+        written.cloned().or_else(|| ToolCapability::builtin(tool))
+    }
+
+    /// Every tool that a record or a rule names.
+    fn tools(&self) -> BTreeSet<String> {
+        let mut tools = BTreeSet::new();
+        for policy in [self.older, self.newer] {
+            tools.extend(policy.capabilities().into_keys().map(str::to_owned));
+        }
+        for rule in &self.rules {
+            match &rule.tool {
+                ToolPattern::Any => {}
+                ToolPattern::Name(name) => drop(tools.insert(filled(name))),
+                ToolPattern::Mcp { server, tool } => {
+                    tools.insert(format!("mcp:{}/{}", filled(server), filled(tool)));
+                }
+            }
+        }
+        tools.insert("a_tool_without_a_record".to_owned());
+        tools
+    }
+
+    /// First what single rules suggest, for every tool: pairs of rules may be too many.
+    fn add_all(&mut self) {
+        for in_pairs in [false, true] {
+            let (paths, hosts) = (self.paths(in_pairs), self.hosts());
+            let commands = self.commands(in_pairs, &paths, &hosts);
+            for tool in self.tools() {
+                let record = self.record(&tool).unwrap_or_default();
+                self.of_record(&tool, &record, &paths, &hosts);
+                if let Some(command) = &record.command {
+                    for text in &commands {
+                        self.add(&tool, json!({ command.as_str(): text }));
+                    }
+                    continue;
+                }
+                for rule in self.rules.clone() {
+                    self.of_arguments(&tool, rule);
+                }
+            }
+        }
+    }
+
+    /// A call for each argument that a record declares.
+    fn of_record(&mut self, tool: &str, record: &ToolCapability, paths: &BTreeSet<String>, hosts: &BTreeSet<String>) {
+        self.add(tool, json!({}));
+        if let Some(actions) = &record.actions {
+            for action in actions.tiers.keys() {
+                self.add(tool, json!({ actions.arg.as_str(): action }));
+            }
+        }
+        for (argument, access) in declared(record) {
+            for path in paths {
+                let mut arguments = Map::new();
+                arguments.insert(argument.clone(), path.as_str().into());
+                // A tool whose other arguments are missing may be unreadable for the policy.
+                for (other, _) in declared(record).filter(|(other, own)| *other != argument && *own != access) {
+                    arguments.insert(other, FILES.first().copied().unwrap_or_default().into());
+                }
+                self.add(tool, Value::Object(arguments));
+            }
+        }
+        for argument in record.hosts.iter().filter_map(|names| names.split('|').next()) {
+            for host in hosts {
+                self.add(tool, json!({ argument: format!("https://{host}/") }));
+            }
+        }
+    }
+
+    /// A call with the arguments that a rule names.
+    fn of_arguments(&mut self, tool: &str, rule: &Rule) {
+        if rule.args.is_empty() {
+            return;
+        }
+        for fill in ["", "x"] {
+            let mut arguments = Map::new();
+            for (name, pattern) in &rule.args {
+                let name = if name == "*" { "text" } else { name };
+                arguments.insert(name.to_owned(), pattern.replace('*', fill).replace('?', "x").into());
+            }
+            self.add(tool, Value::Object(arguments));
+        }
+    }
+
+    /// Commands that the rules of both policies cover, and programs that read or write files and
+    /// hosts. In pairs: two rules of one program together.
+    fn commands(&self, in_pairs: bool, paths: &BTreeSet<String>, hosts: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut made = BTreeSet::from(["unlisted --option operand".to_owned()]);
+        let patterns = Vec::from_iter(self.rules.iter().filter_map(|rule| rule.command.as_ref()));
+        for pattern in &patterns {
+            made.extend(pattern.samples(&[]));
+            for other in patterns.iter().filter(|other| in_pairs && *other != pattern) {
+                let of_one = other.program().is_none() || other.program() == pattern.program();
+                if of_one && made.len() < MAX_TRIED {
+                    made.extend(pattern.samples(&other.behind_program()));
+                }
+            }
+        }
+        for path in paths {
+            let path = quoted(path);
+            made.extend([format!("cat {path}"), format!("head {path}"), format!("echo x > {path}")]);
+        }
+        made.extend(hosts.iter().map(|host| format!("curl https://{host}/")));
+        made
+    }
+
+    /// Paths that the rules cover: each pattern filled in. In pairs: each `**` with another pattern.
+    fn paths(&self, in_pairs: bool) -> BTreeSet<String> {
+        let mut made = BTreeSet::from(FILES.map(str::to_owned));
+        let patterns = Vec::from_iter(self.rules.iter().filter_map(|rule| rule.path.as_ref()));
+        for (pattern, _) in &patterns {
+            made.insert(pattern.sample("d/e"));
+            for (other, _) in patterns.iter().filter(|_| in_pairs) {
+                if made.len() < MAX_TRIED {
+                    let inner = other.sample("d");
+                    made.insert(pattern.sample(inner.trim_start_matches(['/', '~'])));
+                }
+            }
+        }
+        made
+    }
+
+    fn hosts(&self) -> BTreeSet<String> {
+        let mut made = BTreeSet::from(["example.org".to_owned()]);
+        for host in self.rules.iter().filter_map(|rule| rule.host.as_ref()) {
+            made.insert(filled(host.text()));
+            made.insert(format!("sub.{}", filled(host.text())));
+        }
+        made
+    }
+}
+
+/// A name that a glob fits.
+fn filled(glob: &str) -> String {
+    if is_glob(glob) { glob.replace('*', "x").replace('?', "x") } else { glob.to_owned() }
+}
+
+/// The first of each group of arguments that name files.
+fn declared(record: &ToolCapability) -> impl Iterator<Item = (String, Access)> {
+    let reads = record.reads.iter().map(|names| (names, Access::Read));
+    let writes = record.writes.iter().flatten().map(|names| (names, Access::Write));
+    reads.chain(writes).filter_map(|(names, access)| Some((names.split('|').next()?.to_owned(), access)))
+}

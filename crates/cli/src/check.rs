@@ -17,7 +17,7 @@ use crate::configuration::keys::check::GrowthBudget;
 use crate::configuration::{Config, keys};
 use locked::{Locked, lock_file};
 use measured::MeasuredArgs;
-use toolfold_measure::check::{Budgets, CheckReport, check_json, check_markdown, github, junit, sarif};
+use toolfold_measure::check::{Budgets, CheckAnswer, CheckReport, check_markdown, github, junit, sarif};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -200,7 +200,7 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
 fn report_in_form(form: Form, report: &CheckReport) -> Result<String, Failure> {
     Ok(match form {
         Form::Text => text::check_text(report),
-        Form::Json => json_line(&check_json(report))?,
+        Form::Json => json_line(&CheckAnswer::new(report))?,
         Form::Markdown => check_markdown(report),
         Form::Github => github(report),
         Form::Sarif => format!("{:#}\n", sarif(report)),

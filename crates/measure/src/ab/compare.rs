@@ -1,6 +1,7 @@
 //! Compares the rows of every arm with those of arm full, with error bars.
 
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::{Calls, Row};
@@ -12,7 +13,7 @@ const CONTROL: &str = "full";
 pub const MARGIN_POINTS: f64 = 5.0;
 
 /// The result of comparing an arm with the control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
@@ -27,7 +28,7 @@ pub enum Verdict {
 }
 
 /// All rows of one driver and arm.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Cell {
     /// The driver.
@@ -75,7 +76,8 @@ pub struct Cell {
 }
 
 /// The results of every driver and arm.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.ab-report/1")]
 #[non_exhaustive]
 pub struct Comparison {
     /// Always `toolfold.ab-report/1`.

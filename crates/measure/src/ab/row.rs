@@ -1,5 +1,6 @@
 //! The result of one task in one arm: a line of the JSONL that `ab` writes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::Usage;
@@ -61,7 +62,7 @@ impl Row {
 }
 
 /// Counts of calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Calls {
     /// True calls of the task.
@@ -99,7 +100,7 @@ pub struct Calls {
 }
 
 /// A true call that is not right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Wrong {
     /// The turn, from 0.
@@ -111,7 +112,7 @@ pub struct Wrong {
 }
 
 /// Counted tokens: tool arrays by the meter, messages as text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Tokens {
     /// The meter of the tool arrays.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use toolfold::catalog::Tool;
@@ -16,7 +17,7 @@ use crate::figures::grouped;
 const MAX_POINTERS: usize = 20;
 
 /// The differences between two locks of the same meter, wire, model and arm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Diff {
     /// The first turn of each arm in either lock, in the newer one's order.
@@ -32,7 +33,7 @@ pub struct Diff {
 }
 
 /// The first turn of an arm; `None` if it was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ArmChange {
     /// The arm.
@@ -53,7 +54,7 @@ impl ArmChange {
 }
 
 /// The kind of change of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
@@ -81,7 +82,7 @@ impl ChangeKind {
 }
 
 /// A changed tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolChange {
     /// Its name.
@@ -112,7 +113,7 @@ impl ToolChange {
 }
 
 /// A part whose cost changed; 0 if it was absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PartChange {
     /// `description`, the JSON pointer of a parameter, or `rest`.

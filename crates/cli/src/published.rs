@@ -26,7 +26,7 @@ pub(super) struct Published {
 }
 
 /// Every command that writes JSON.
-pub(super) const ALL: [Published; 43] = [
+pub(super) const ALL: [Published; 44] = [
     Published::lines("session", super::session::session_schema),
     Published::value::<toolfold_measure::report::Report>("report"),
     Published::value::<super::expand::Answer>("expand"),
@@ -62,6 +62,7 @@ pub(super) const ALL: [Published; 43] = [
     Published::value::<super::log::LogReport>("log"),
     Published::value::<Comparison>("ab"),
     Published::value::<AbReport>("ab report"),
+    Published::lines("ab show", schema_of::<super::ab::transcripts::Transcript>),
     Published::value::<toolfold_measure::check::CheckAnswer>("check"),
     Published::value::<toolfold_measure::check::DiffAnswer>("diff"),
     Published::value::<toolfold_measure::lint::Lint>("lint"),

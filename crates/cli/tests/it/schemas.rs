@@ -126,6 +126,9 @@ fn every_json_fits_its_schema() {
     std::fs::write(&tasks, task.to_string()).unwrap();
     check(&["ab", "--tasks", &tasks, "--arms", "full,lean", "--out", &rows, "--json"], "");
     check(&["ab", "report", &rows, "--json"], "");
+    let transcripts = file("transcripts");
+    assert_eq!(run(&["ab", "--tasks", &tasks, "--arms", "full", "--transcripts", &transcripts]).code, 0);
+    check(&["ab", "show", "t", "full", "--transcripts", &transcripts, "--json"], "");
     std::fs::remove_dir_all(&folder).ok();
     check_stores(&mut check);
     let all: BTreeSet<&str> = published_commands().map(|(command, _)| command).collect();

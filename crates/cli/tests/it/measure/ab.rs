@@ -1,6 +1,7 @@
 //! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and
 //! reports.
 
+mod judging;
 mod live;
 #[cfg(unix)]
 mod models;

@@ -168,6 +168,12 @@ impl Config {
         (*self.origin(key) != Origin::Default).then(|| self.value_text(key))
     }
 
+    /// The names of the files that it was read from, the weakest first.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.files
+    }
+
     /// Where the value of a key came from.
     #[must_use]
     pub fn origin(&self, key: &Key) -> &Origin {

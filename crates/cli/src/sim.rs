@@ -46,7 +46,9 @@ enum LookupArg {
     Name,
     /// Its category, before its first call
     Category,
-    /// Never
+    /// Never: the gate answers the first call of a tool that hides parameters, and it is repeated
+    Gate,
+    /// Never, and no call is answered
     Never,
 }
 
@@ -250,6 +252,7 @@ fn trace(
     let lookup = match args.lookup {
         LookupArg::Name => Lookup::Name,
         LookupArg::Category => Lookup::Category,
+        LookupArg::Gate => Lookup::Gate,
         LookupArg::Never => Lookup::Never,
     };
     let trace = Trace::from_transcript(&value, &input.catalog, counting, lookup)

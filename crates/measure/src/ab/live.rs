@@ -42,7 +42,7 @@ pub struct LiveConversation {
     pub(super) counted: Vec<String>,
     /// The indices of its records: a record that two logs contain counts once.
     #[serde(skip)]
-    seen: BTreeSet<u64>,
+    pub(super) seen: BTreeSet<u64>,
 }
 
 /// Groups records by conversation: by id, or without ids from one beginning to the next.

@@ -48,6 +48,13 @@ pub struct ArmChange {
 }
 
 impl ArmChange {
+    /// For arm `auto`: which arm it takes instead of which, if that changed.
+    #[must_use]
+    pub fn flip(&self) -> Option<String> {
+        let (old, new) = self.takes.as_ref()?;
+        Some(format!("`{}` takes `{new}` instead of `{old}`", self.arm))
+    }
+
     pub(super) fn is_unchanged(&self) -> bool {
         self.before == self.after && self.takes.is_none()
     }
@@ -178,7 +185,8 @@ impl Diff {
             }
         }
         parts.push(format!("{} unchanged", grouped(self.unchanged)));
-        format!("Tools: {}.", parts.join(", "))
+        let flips: String = self.arms.iter().filter_map(ArmChange::flip).map(|flip| flip + ". ").collect();
+        format!("{flips}Tools: {}.", parts.join(", "))
     }
 
     /// The changes other than tools and totals, one sentence each.

@@ -68,6 +68,7 @@ pub use session_bill::{
 pub use workload::{LookupRates, Workload};
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::catalog::Catalog;
@@ -75,7 +76,7 @@ use crate::diagnostic::{Diagnostic, Loaded, Place};
 use crate::name::{CategoryName, ToolName};
 
 /// How visible a tool is to the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Tier {

@@ -1,6 +1,7 @@
 //! Applies a profile to a catalog: a tier, at most one category and at most one summary per tool.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use wildmatch::WildMatch;
 
@@ -19,7 +20,7 @@ pub const OTHER: &str = "other";
 const MAX_DIAGNOSTICS: usize = 50;
 
 /// A profile's settings for one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Assigned {
     /// The tool's tier.

@@ -7,6 +7,7 @@
 //! cache if the request reaches the minimum length. A changed tool array invalidates everything, as
 //! does a pause longer than the cache lifetime.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A provider's rules and prices for prompt caching.
@@ -156,7 +157,7 @@ impl SessionRequest {
 }
 
 /// Why cached input could not be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum CacheLoss {

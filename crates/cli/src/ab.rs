@@ -6,6 +6,7 @@ mod out;
 mod plan;
 mod report;
 mod text;
+pub(super) mod transcripts;
 
 use std::process::ExitCode;
 
@@ -91,6 +92,10 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<String>,
 
+    /// Write the messages of each task, arm and repeat to this folder; see `toolfold ab show`
+    #[arg(long, value_name = "DIR")]
+    transcripts: Option<std::path::PathBuf>,
+
     /// Continue --out: the rounds it contains are not run again
     #[arg(long, requires = "out")]
     resume: bool,
@@ -104,6 +109,8 @@ pub(super) struct AbArgs {
 enum AbCommand {
     /// Put rows, or the event logs of an experiment, side by side with error bars.
     Report(report::ReportArgs),
+    /// Show the messages of a task in an arm.
+    Show(transcripts::ShowArgs),
 }
 
 fn parse_driver(text: &str) -> Result<Oracle, String> {
@@ -115,8 +122,10 @@ fn parse_meter(text: &str) -> Result<Meter, String> {
 }
 
 pub(super) fn run_ab(args: &AbArgs) -> Outcome {
-    if let Some(AbCommand::Report(args)) = &args.command {
-        return report::run_ab_report(args);
+    match &args.command {
+        Some(AbCommand::Report(args)) => return report::run_ab_report(args),
+        Some(AbCommand::Show(args)) => return transcripts::run_show(args),
+        None => {}
     }
     let Some(tasks) = &args.tasks else {
         return Err(Failure::usage("there are no tasks to play")
@@ -125,7 +134,7 @@ pub(super) fn run_ab(args: &AbArgs) -> Outcome {
     let plan = plan::Plan::from_args(args, tasks)?;
     let model = args.reached.model(plan.wire, &plan.model)?;
     let mut rows = out::Rows::open_rows(args, &plan)?;
-    let stopped = drive::play_rounds(&plan, model, &mut rows)?;
+    let stopped = drive::play_rounds(&plan, model, &mut rows, args.transcripts.as_deref())?;
     let drivers: Vec<&str> = plan.drivers.iter().map(|own| plan::driver_name(*own)).collect();
     let arms: Vec<&str> = plan.arms.iter().map(toolfold::profile::Arm::name).collect();
     let comparison = compare(rows.all(), &drivers, &arms);

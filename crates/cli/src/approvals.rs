@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::approver_key::{InitArgs, KeyArgs, init};
 use super::layers::project_of;
@@ -120,6 +121,22 @@ pub(super) struct RejectArgs {
     key: KeyArgs,
 }
 
+/// What `toolfold approvals approve --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ApproveAnswer {
+    /// The approved call.
+    approval: Approval,
+    /// What is remembered; empty if the call may run only once.
+    remembered: Vec<Grant>,
+}
+
+/// What `toolfold approvals purge --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PurgeAnswer {
+    /// The number of approvals that were removed.
+    purged: usize,
+}
+
 pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
     match command {
         ApprovalsCommand::List(args) => list_pending(args)?,
@@ -163,7 +180,7 @@ fn purge(args: &PurgeArgs) -> Result<(), Failure> {
     let now = store.now(now_ms());
     let removed = store.purge(now.saturating_sub(args.older_than), now).map_err(failure)?;
     if args.rest.json {
-        return emit_json(&json!({ "purged": removed }));
+        return emit_json(&PurgeAnswer { purged: removed });
     }
     emit(&format!("removed {removed} approvals; the audit trail keeps its records\n"))
 }
@@ -214,7 +231,7 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
         }
         remembered.push(grant);
     }
-    if rest.json { emit_json(&json!({ "approval": approved, "remembered": remembered })) } else { Ok(()) }
+    if rest.json { emit_json(&ApproveAnswer { approval: approved, remembered }) } else { Ok(()) }
 }
 
 /// The scope in which the approval is remembered, if any. It is determined before the approval is

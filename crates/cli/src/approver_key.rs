@@ -9,7 +9,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::config_files::user_file;
 use super::ledger::{ListArgs, failure, make_store, now_ms, user};
@@ -42,6 +43,19 @@ pub(super) struct InitArgs {
     old_key: Option<PathBuf>,
     #[command(flatten)]
     rest: ListArgs,
+}
+
+/// What `toolfold approvals init --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct InitAnswer<'a> {
+    /// The file with the key.
+    key_file: &'a str,
+    /// Whether the key was created now.
+    made: bool,
+    /// The store.
+    store: &'a str,
+    /// Whether the store had this key before.
+    had_it: bool,
 }
 
 impl KeyArgs {
@@ -118,7 +132,7 @@ pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     store.set_approver(old.as_deref(), &key, &user(), now_ms()).map_err(failure)?;
     if args.rest.json {
         let (key, store) = (path.to_string_lossy(), at.to_string_lossy());
-        return emit_json(&json!({ "key_file": key, "made": made, "store": store, "had_it": has }));
+        return emit_json(&InitAnswer { key_file: &key, made, store: &store, had_it: has });
     }
     let written = if made { format!("wrote {} (mode 0600): your key\n", path.display()) } else { String::new() };
     let store = at.display();

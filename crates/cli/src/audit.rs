@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::checkpoint::{append, broken, checkpoint_text, known, take_checkpoint};
@@ -132,8 +133,10 @@ fn record_row(record: &Sealed) -> [String; 6] {
     [record.seq.to_string(), time(entry.time_ms), kind, tool, about, cut_for_list(&what.join(": "))]
 }
 
-#[derive(Serialize)]
-struct Report<'v> {
+/// What `toolfold audit verify --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct VerifyAnswer<'v> {
+    /// Whether the chain is intact and every checkpoint matches.
     ok: bool,
     #[serde(flatten)]
     verified: &'v Verified,
@@ -154,7 +157,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
     let verified = store.verify(&checkpoints).map_err(failure)?;
     let ok = verified.faults.is_empty();
     if args.rest.json {
-        emit_json(&Report { ok, verified: &verified, checkpoints: checkpoints.len() })?;
+        emit_json(&VerifyAnswer { ok, verified: &verified, checkpoints: checkpoints.len() })?;
     } else if ok {
         let held = match checkpoints.len() {
             0 => String::new(),

@@ -17,7 +17,7 @@ use crate::configuration::keys::check::GrowthBudget;
 use crate::configuration::{Config, keys};
 use locked::{Locked, lock_file};
 use measured::MeasuredArgs;
-use toolfold_measure::check::{Budgets, CheckReport, check_json, check_markdown, github, junit, sarif};
+use toolfold_measure::check::{Budgets, CheckAnswer, CheckReport, check_markdown, github, junit, sarif};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -197,13 +197,22 @@ pub(super) fn run_check(args: &CheckArgs) -> Outcome {
     Ok(ExitCode::from(u8::from(!report.is_ok())))
 }
 
+/// The report with the places that annotations require.
+fn annotated(report: &CheckReport) -> CheckReport {
+    let mut report = report.clone();
+    for place in report.places.values_mut().chain(&mut report.place) {
+        place.file = locked::from_root(&place.file);
+    }
+    report
+}
+
 fn report_in_form(form: Form, report: &CheckReport) -> Result<String, Failure> {
     Ok(match form {
         Form::Text => text::check_text(report),
-        Form::Json => json_line(&check_json(report))?,
+        Form::Json => json_line(&CheckAnswer::new(report))?,
         Form::Markdown => check_markdown(report),
-        Form::Github => github(report),
-        Form::Sarif => format!("{:#}\n", sarif(report)),
+        Form::Github => github(&annotated(report)),
+        Form::Sarif => format!("{:#}\n", sarif(&annotated(report))),
         Form::Junit => junit(report).map_err(Failure::wrong)?,
     })
 }

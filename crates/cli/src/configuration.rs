@@ -28,6 +28,7 @@ pub use settings::Settings;
 use std::fmt;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use toolfold::diagnostic::Place;
@@ -39,7 +40,7 @@ use toolfold::profile::{Arm, CustomArm, UnknownArm};
 pub const CONFIG_FILE: &str = "toolfold.toml";
 
 /// Where a value came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// No source sets the value.
@@ -64,7 +65,7 @@ impl fmt::Display for Origin {
 }
 
 /// A valid value as text, and where it came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Setting {
     /// The value; empty if there is none.
     pub value: String,
@@ -96,7 +97,7 @@ pub struct ConfigFile<'a> {
 }
 
 /// Every setting: its typed value in [`Config::settings`], its text and its origin.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Config {
     /// The typed values.
     #[serde(skip)]
@@ -165,6 +166,12 @@ impl Config {
     #[must_use]
     pub fn given(&self, key: &Key) -> Option<&str> {
         (*self.origin(key) != Origin::Default).then(|| self.value_text(key))
+    }
+
+    /// The names of the files that it was read from, the weakest first.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.files
     }
 
     /// Where the value of a key came from.

@@ -6,6 +6,8 @@ mod totals;
 use std::process::ExitCode;
 
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::input::read_text;
@@ -70,7 +72,7 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
     out.flush()?;
     read?;
     if args.json {
-        out.text.push_str(&json_line(&serde_json::json!({ "totals": totals }))?);
+        out.text.push_str(&json_line(&CountLine::Totals { totals: &totals })?);
     } else if args.requests.is_some() {
         warn(&totals.summary());
     } else {
@@ -80,6 +82,19 @@ pub(super) fn run(args: &CountArgs) -> Outcome {
     Ok(if totals.uncounted > 0 { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
+/// A line of `toolfold count --json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum CountLine<'r> {
+    /// The last line.
+    Totals {
+        /// The totals of all requests.
+        totals: &'r Totals,
+    },
+    /// A request.
+    Request(&'r Line<'r>),
+}
+
 struct Output {
     json: bool,
     text: String,
@@ -87,7 +102,7 @@ struct Output {
 
 impl Output {
     fn line(&mut self, line: &Line<'_>) -> Result<(), Failure> {
-        self.text.push_str(&if self.json { json_line(line)? } else { line.text() });
+        self.text.push_str(&if self.json { json_line(&CountLine::Request(line))? } else { line.text() });
         if self.text.len() > BATCH_BYTES { self.flush() } else { Ok(()) }
     }
 

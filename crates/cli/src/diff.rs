@@ -10,7 +10,7 @@ use super::check::text;
 use super::input::{Input, load_tools};
 use super::output::{Failure, Outcome, emit, emit_json};
 use crate::configuration::keys;
-use toolfold_measure::check::{Diff, Lock, diff_json, diff_markdown};
+use toolfold_measure::check::{Diff, DiffAnswer, Lock, diff_markdown};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -83,7 +83,7 @@ pub(super) fn run_diff(args: &DiffArgs) -> Outcome {
 
 fn print(args: &DiffArgs, now: &Lock, diff: &Diff) -> Result<(), Failure> {
     if args.json {
-        emit_json(&diff_json(now, diff))
+        emit_json(&DiffAnswer::new(now, diff))
     } else if args.markdown {
         emit(&diff_markdown(now, diff))
     } else {

@@ -3,15 +3,16 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::input::Input;
 use super::layers::Layers;
 use super::output::{Outcome, emit, emit_json};
 use super::presented::{Presented, PresentedArgs};
 use toolfold::conversation::Conversation;
-use toolfold::name::ToolName;
-use toolfold::profile::ExpandRequest;
+use toolfold::name::{CategoryName, ToolName};
+use toolfold::profile::{Delivery, ExpandRequest};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -35,25 +36,43 @@ pub(super) struct ExpandArgs {
     json: bool,
 }
 
+/// What `toolfold expand --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Answer {
+    /// The arm that writes the reply.
+    arm: String,
+    /// How an expansion reaches the model.
+    delivery: Delivery,
+    /// The categories that were opened.
+    categories: Vec<CategoryName>,
+    /// The tools whose schema is in the reply, as the model names them.
+    opened: Vec<String>,
+    /// The given names that open nothing.
+    unknown: Vec<String>,
+    /// The reply for the model.
+    reply: String,
+}
+
 pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
     let layers = Layers::showing(&input.config)?;
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     let expansion = conversation.expand(&ExpandRequest::default().with_categories(args.names.clone()));
+    let answer = Answer {
+        arm: conversation.arm().to_string(),
+        delivery: conversation.arm().delivery(),
+        opened: expanded_names(&conversation, &expansion.opened),
+        categories: expansion.categories,
+        unknown: expansion.unknown,
+        reply: expansion.reply,
+    };
     if args.json {
-        emit_json(&json!({
-            "arm": conversation.arm(),
-            "delivery": conversation.arm().delivery(),
-            "categories": expansion.categories,
-            "opened": expanded_names(&conversation, &expansion.opened),
-            "unknown": expansion.unknown,
-            "reply": expansion.reply,
-        }))?;
+        emit_json(&answer)?;
     } else {
-        emit(&format!("{}\n", expansion.reply))?;
+        emit(&format!("{}\n", answer.reply))?;
     }
-    Ok(if expansion.unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if answer.unknown.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The names under which the model sees the expanded tools.

@@ -2,10 +2,10 @@
 
 mod cache;
 mod console;
-mod doctor;
+pub(super) mod doctor;
 mod init;
 mod layers;
-mod login;
+pub(super) mod login;
 mod probe;
 mod profiles;
 mod records;

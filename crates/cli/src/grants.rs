@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
@@ -31,6 +32,13 @@ Exit codes: 0 revoked, 1 no grant has this id, 3 no usable store.")]
     Revoke(OneArgs),
 }
 
+/// What `toolfold grants revoke --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RevokeAnswer<'a> {
+    /// The id of the grant.
+    revoked: &'a str,
+}
+
 pub(super) fn run_grants(command: &GrantsCommand) -> Outcome {
     match command {
         GrantsCommand::List(args) => list_grants(args)?,
@@ -40,7 +48,7 @@ pub(super) fn run_grants(command: &GrantsCommand) -> Outcome {
                     .help("`toolfold grants list` shows the remembered approvals"));
             }
             if rest.json {
-                emit_json(&json!({ "revoked": id }))?;
+                emit_json(&RevokeAnswer { revoked: id })?;
             } else {
                 emit(&format!("revoked {}\n", visible(id)))?;
             }

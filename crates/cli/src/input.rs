@@ -231,16 +231,23 @@ fn imported(source: &Text, format: Option<Format>, is_strict: bool) -> Result<(C
     }
     let mut loaded = Catalog::import(text, name, format);
     loaded.value = loaded.value.with_origins(&source.origins);
-    if loaded.has_errors() && (is_strict || loaded.value.is_empty()) {
-        return Err(Failure::bad(loaded.diagnostics));
-    }
     if loaded.value.is_empty() {
-        let message = "the tool list is empty: there is nothing to fold";
-        return Err(Failure::in_file("no-tools", Place::file(name), message));
+        return Err(no_tools(name, loaded.diagnostics));
+    }
+    if loaded.has_errors() && is_strict {
+        return Err(Failure::bad(loaded.diagnostics));
     }
     let left_out: Vec<Diagnostic> = loaded.diagnostics.iter().filter(|one| one.is_error()).cloned().collect();
     say_all(&left_out);
     Ok((loaded.value, loaded.diagnostics))
+}
+
+/// Why a list has no tools: what is wrong with them, or that there are none.
+pub(super) fn no_tools(name: &str, mut diagnostics: Vec<Diagnostic>) -> Failure {
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.push(Diagnostic::error("no-tools", Place::file(name), "the tool list is empty"));
+    }
+    Failure::bad(diagnostics)
 }
 
 /// Reads a profile: a built-in name or a file.

@@ -35,6 +35,7 @@ mod policy;
 mod presented;
 mod probe;
 mod profile;
+mod published;
 mod records;
 mod reference;
 mod report;
@@ -51,9 +52,7 @@ mod tree;
 mod undo;
 mod why;
 
-pub use report::report_schema;
-pub use search::search_schema;
-pub use session::session_schema;
+pub use published::published_commands;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -193,14 +192,17 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Clap prints help and errors while it parses, so the colour is determined first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
-    let mut command = help::with_groups(Cli::command()).color(match wanted {
+    let mut command = published::with_schema_flags(help::with_groups(Cli::command())).color(match wanted {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
     });
-    let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| match published::asked_schema(&matches) {
+        Some(published) => Ok(published::print_schema(published).map(|()| ExitCode::SUCCESS)),
+        None => Cli::from_arg_matches(&matches).map(run_command),
+    });
     match parsed {
-        Ok(cli) => output::finish_command(run_command(cli)),
+        Ok(outcome) => output::finish_command(outcome),
         Err(why) => {
             let why = with_tip_for_tools(why, &command, &args).format(&mut command);
             // A closed standard error is ignored.
@@ -273,7 +275,7 @@ fn run_command(cli: Cli) -> Outcome {
 mod tests {
     use clap::{Command, CommandFactory};
 
-    use super::{Cli, help};
+    use super::{Cli, help, published};
 
     /// Without a terminal, help is wrapped at 100 columns, and a wrapped example cannot be copied.
     const COLUMNS: usize = 100;
@@ -286,7 +288,7 @@ mod tests {
                 add(&format!("{path} {}", inner.get_name()), inner, all);
             }
         }
-        let mut top = help::with_groups(Cli::command()).term_width(COLUMNS);
+        let mut top = published::with_schema_flags(help::with_groups(Cli::command())).term_width(COLUMNS);
         top.build();
         let mut all = Vec::new();
         add("toolfold", &top, &mut all);

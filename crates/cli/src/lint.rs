@@ -117,7 +117,7 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     let format = config.settings.tools.format.or(source.format);
     let read = Catalog::import(&source.text, &source.name, format);
     if read.value.is_empty() {
-        return Err(Failure::bad(read.diagnostics));
+        return Err(input::no_tools(&source.name, read.diagnostics));
     }
     if source.text.len() > SLOW_BYTES {
         progress(&format!("checking {} tools …", read.value.len()));

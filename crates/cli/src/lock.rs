@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::check::locked::lock_file;
 use super::check::measured::MeasuredArgs;
 use super::check::write::write_lock;
 use super::input::Input;
@@ -38,7 +39,7 @@ pub(super) struct LockArgs {
 
 pub(super) fn run_lock(args: &LockArgs) -> Outcome {
     let config = args.measured.config(vec![(&keys::check::LOCK, args.out.clone())])?;
-    let file = config.settings.check.lock.clone();
+    let file = lock_file(&config);
     let mut wanted = args.measured.wanted(&config, None)?;
     for name in &args.arms {
         let arm = config.named_arm(name.trim()).map_err(|why| Failure::usage(format!("--arms: {why}")))?;

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use self::tally::{LogReport, Reader};
+pub(super) use self::tally::LogReport;
+use self::tally::Reader;
 use super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
 use super::records::{Entry, Records};
 use crate::input::open_file;

@@ -11,7 +11,9 @@ mod new;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use self::compare::CompareArgs;
 use self::derive::DeriveArgs;
@@ -164,6 +166,29 @@ pub(super) struct LintArgs {
     json: bool,
 }
 
+/// What `toolfold policy check --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CheckAnswer {
+    /// Whether it has no errors.
+    ok: bool,
+    /// The number of tools with a record.
+    tools: usize,
+    /// The number of rules.
+    rules: usize,
+    /// Rules that also concern other spellings of their command.
+    also: Vec<OtherSpellings>,
+    /// Everything that was noticed.
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Other spellings of the command of a rule.
+#[derive(Debug, Serialize, JsonSchema)]
+struct OtherSpellings {
+    /// The rule as the policy writes it.
+    rule: String,
+    spellings: Vec<String>,
+}
+
 pub(super) fn run_policy(command: &PolicyCommand) -> Outcome {
     match command {
         PolicyCommand::Check(args) => check_policy(args),
@@ -205,10 +230,9 @@ fn check_policy(args: &CheckArgs) -> Outcome {
         }
     }
     if args.json {
-        let also: Vec<Value> =
-            also.iter().map(|(rule, names)| json!({"rule": rule.text, "spellings": names})).collect();
-        let (tools, rules) = (policy.capabilities.len(), policy.rules.len());
-        emit_json(&json!({"ok": ok, "tools": tools, "rules": rules, "also": also, "diagnostics": diagnostics}))?;
+        let also = also.into_iter().map(|(rule, spellings)| OtherSpellings { rule: rule.text.clone(), spellings });
+        let (also, tools, rules) = (also.collect(), policy.capabilities.len(), policy.rules.len());
+        emit_json(&CheckAnswer { ok, tools, rules, also, diagnostics })?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
         if ok {

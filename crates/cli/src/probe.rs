@@ -4,7 +4,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::ab::model::{Model, ModelArgs, NoAnswer};
 use super::output::{Failure, Outcome, emit_data, emit_json, progress, warn};
@@ -53,6 +54,29 @@ pub(super) struct ProbeArgs {
     json: bool,
 }
 
+/// What `toolfold probe --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.probe/1")]
+pub(super) struct Answer<'a> {
+    /// Always `toolfold.probe/1`.
+    schema: &'static str,
+    /// The provider's API.
+    wire: &'static str,
+    model: &'a str,
+    /// The questions, in the order in which they were asked.
+    cases: Vec<CaseAnswer>,
+    /// The row of the capability table, as TOML.
+    row: &'a str,
+}
+
+/// The answers to one question.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CaseAnswer {
+    counts: CaseResult,
+    /// `yes`, `no`, or why neither is certain.
+    verdict: String,
+}
+
 fn parse_wire(text: &str) -> Result<Wire, String> {
     text.parse::<Wire>().map_err(|why| why.to_string())
 }
@@ -81,10 +105,9 @@ pub(super) fn run_probe(args: &ProbeArgs) -> Outcome {
         written.map_err(|why| Failure::wrong(format!("{file}: cannot be written: {why}")))?;
     }
     if args.json {
-        let cases: Vec<_> = results.iter().map(|own| json!({"counts": own, "verdict": own.verdict()})).collect();
-        emit_json(
-            &json!({"schema": "toolfold.probe/1", "wire": args.wire, "model": name, "cases": cases, "row": row}),
-        )?;
+        let case = |own: &CaseResult| CaseAnswer { counts: own.clone(), verdict: own.verdict() };
+        let (wire, cases) = (args.wire.name(), results.iter().map(case).collect());
+        emit_json(&Answer { schema: "toolfold.probe/1", wire, model: name, cases, row: &row })?;
     } else {
         emit_data(&row)?;
     }

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::builtin;
 use super::input::{InputArgs, configured_tools, load_tools, profile_text};
@@ -58,6 +59,27 @@ pub(super) struct DeriveArgs {
     source: SourceArgs,
 }
 
+/// What `toolfold profile check --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CheckAnswer {
+    /// The profile's name.
+    profile: String,
+    /// Whether it has no errors.
+    ok: bool,
+    /// The number of tools by tier; `None` without tools.
+    tiers: Option<TierCounts>,
+    /// Everything that was noticed.
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The number of tools in each tier.
+#[derive(Debug, Serialize, JsonSchema)]
+struct TierCounts {
+    core: usize,
+    extended: usize,
+    hidden: usize,
+}
+
 pub(super) fn run_profile(command: &ProfileCommand) -> Outcome {
     match command {
         ProfileCommand::Check(args) => check_profile(args),
@@ -86,18 +108,15 @@ fn check_profile(args: &CheckArgs) -> Outcome {
     let counts = catalog.as_ref().map(|catalog| assign(&profile, catalog, &mut diagnostics));
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     if args.json {
-        let value = json!({"profile": profile.name(), "ok": ok, "tiers": counts, "diagnostics": diagnostics});
-        emit_json(&value)?;
+        emit_json(&CheckAnswer { profile: profile.name().to_owned(), ok, tiers: counts, diagnostics })?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
         let name = profile.name();
         if ok {
             out.push_str(&format!("{GOOD}ok{GOOD:#} {BOLD}{name}{BOLD:#}: "));
             match &counts {
-                Some(counts) => {
-                    let parts: Vec<String> =
-                        counts.as_object().into_iter().flatten().map(|(k, v)| format!("{v} {k}")).collect();
-                    out.push_str(&format!("{} tools\n", parts.join(", ")));
+                Some(TierCounts { core, extended, hidden }) => {
+                    out.push_str(&format!("{core} core, {extended} extended, {hidden} hidden tools\n"));
                 }
                 None => out.push_str("valid; use --tools to check it against its tools\n"),
             }
@@ -108,12 +127,12 @@ fn check_profile(args: &CheckArgs) -> Outcome {
 }
 
 /// The number of tools in each tier, and the mismatches between profile and tools.
-fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> serde_json::Value {
+fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> TierCounts {
     let assigned = profile.assign(catalog);
     diagnostics.extend(assigned.diagnostics);
     let [core, extended, hidden] = [Tier::Core, Tier::Extended, Tier::Hidden]
         .map(|tier| assigned.value.iter().filter(|tool| tool.tier == tier).count());
-    json!({"core": core, "extended": extended, "hidden": hidden})
+    TierCounts { core, extended, hidden }
 }
 
 fn derive(args: &DeriveArgs) -> Outcome {

@@ -6,8 +6,6 @@ mod page;
 mod setup;
 mod text;
 
-pub use toolfold_measure::report::report_schema;
-
 use std::process::ExitCode;
 
 use clap::Args;
@@ -87,10 +85,6 @@ pub(super) struct ReportArgs {
     /// output
     #[arg(long, value_name = "FILE|-")]
     html: Option<String>,
-
-    /// Print the JSON Schema of --json instead
-    #[arg(long, exclusive = true)]
-    schema: bool,
 }
 
 fn named_arm(config: &Config, text: &str) -> Result<Arm, Failure> {
@@ -107,10 +101,6 @@ pub(super) fn run_example() -> Outcome {
 }
 
 pub(super) fn run_report(args: &ReportArgs) -> Outcome {
-    if args.schema {
-        emit(&format!("{:#}\n", report_schema().to_value()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let roots = (!args.skills.is_empty()).then(|| args.skills.join(","));
     let flags = [
         (&keys::skills::ROOTS, roots),

@@ -5,6 +5,7 @@ mod recall;
 use std::process::ExitCode;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::recall::Recall;
@@ -13,7 +14,6 @@ use super::output::{Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Tier, tool_index};
-use toolfold::schemars::{self, JsonSchema, Schema};
 use toolfold::search::{Found, Index};
 
 const AFTER_HELP: &str = "\
@@ -35,7 +35,7 @@ const CONTRACT: &str = "toolfold.search/1";
 #[command(after_help = AFTER_HELP)]
 pub(super) struct SearchArgs {
     /// Words to search for
-    #[arg(value_name = "QUERY", required_unless_present_any = ["queries", "schema"])]
+    #[arg(value_name = "QUERY", required_unless_present = "queries")]
     query: Option<String>,
 
     #[command(flatten)]
@@ -52,16 +52,12 @@ pub(super) struct SearchArgs {
     /// The answer as JSON (toolfold.search/1, see --schema)
     #[arg(long)]
     json: bool,
-
-    /// Print the JSON Schema of --json instead
-    #[arg(long, exclusive = true)]
-    schema: bool,
 }
 
 /// What `toolfold search --json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "schemars", title = "toolfold.search/1")]
-struct Answer {
+#[schemars(title = "toolfold.search/1")]
+pub(super) struct Answer {
     /// Always `toolfold.search/1`.
     schema: &'static str,
     /// The tools that the query finds, best first.
@@ -75,7 +71,6 @@ struct Answer {
 
 /// A tool that a query finds.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "schemars")]
 struct FoundTool {
     /// Its name.
     name: String,
@@ -83,12 +78,6 @@ struct FoundTool {
     score: f64,
     /// What it does.
     sentence: String,
-}
-
-/// The JSON Schema of `toolfold search --json`.
-#[must_use]
-pub fn search_schema() -> Schema {
-    schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Answer>()
 }
 
 /// The tools that can be found.
@@ -120,10 +109,6 @@ impl SearchedTools {
 }
 
 pub(super) fn run_search(args: &SearchArgs) -> Outcome {
-    if args.schema {
-        emit(&format!("{:#}\n", search_schema().to_value()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let input = Input::load(args.input.config(&[])?)?;
     input.say_warnings();
     let tools = SearchedTools::new(input.engine(Arm::Stable)?);

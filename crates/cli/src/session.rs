@@ -10,7 +10,7 @@ mod request;
 mod resume;
 mod schema;
 
-pub use schema::session_schema;
+pub(super) use schema::session_schema;
 
 use std::process::ExitCode;
 
@@ -23,7 +23,7 @@ use super::checkpoint::{append, take_checkpoint};
 use super::input::Input;
 use super::layers::Layers;
 use super::lines::Lines;
-use super::output::{Failure, Outcome, emit, emit_json, json_line, progress, stream_data};
+use super::output::{Failure, Outcome, emit_json, json_line, progress, stream_data};
 use super::presented::{Presented, PresentedArgs};
 use crate::configuration::keys;
 
@@ -88,17 +88,9 @@ pub(super) struct SessionArgs {
     /// audit verify
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<String>,
-
-    /// Print the JSON Schema of requests and answers instead
-    #[arg(long, exclusive = true)]
-    schema: bool,
 }
 
 pub(super) fn run_session(args: &SessionArgs) -> Outcome {
-    if args.schema {
-        emit(&format!("{:#}\n", session_schema()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let config = args.presented.config_with(vec![(&keys::undo::LIMIT, args.undo_limit.clone())])?;
     for (file, what) in [(&config.settings.tools.file, "tools"), (&config.settings.policy.file, "policy")] {
         if file.as_deref() == Some("-") {

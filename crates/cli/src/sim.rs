@@ -12,7 +12,8 @@ use super::output::{Failure, Outcome, emit, emit_json, progress, warn};
 use super::why::uncounted;
 use crate::configuration::keys;
 use crate::help;
-use model::{Known, PriceUsed, Report};
+pub(super) use model::Report;
+use model::{Known, PriceUsed};
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::profile::{Arm, CacheRules};
@@ -45,7 +46,9 @@ enum LookupArg {
     Name,
     /// Its category, before its first call
     Category,
-    /// Never
+    /// Never: the gate answers the first call of a tool that hides parameters, and it is repeated
+    Gate,
+    /// Never, and no call is answered
     Never,
 }
 
@@ -249,6 +252,7 @@ fn trace(
     let lookup = match args.lookup {
         LookupArg::Name => Lookup::Name,
         LookupArg::Category => Lookup::Category,
+        LookupArg::Gate => Lookup::Gate,
         LookupArg::Never => Lookup::Never,
     };
     let trace = Trace::from_transcript(&value, &input.catalog, counting, lookup)

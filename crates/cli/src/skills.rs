@@ -8,6 +8,10 @@ mod migrate;
 mod read;
 mod validate;
 
+pub(super) use doctor::DoctorAnswer;
+pub(super) use inspect::SkillRow;
+pub(super) use validate::Verdicts;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;

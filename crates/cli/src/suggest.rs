@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::read::Read;
@@ -102,8 +103,9 @@ pub(super) struct SuggestArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Answer<'a> {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.suggest/1")]
+pub(super) struct Answer<'a> {
     schema: &'static str,
     arm_reason: &'a str,
     /// Calls of tools that the catalog does not contain.
@@ -115,7 +117,7 @@ struct Answer<'a> {
     suggestion: &'a Suggestion,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Unknown<'a> {
     name: &'a str,
     calls: usize,

@@ -14,6 +14,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
 
 use self::folder::{Folder, Snapshot};
@@ -101,11 +103,11 @@ fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
         if matches!(standing.state, State::Ready | State::Partly) {
             next.get_or_insert(&snapshot.id);
         }
-        values.push(row_json(snapshot, &standing));
+        values.push(snapshot_entry(snapshot, &standing));
         rows.push(snapshot_row(snapshot, &standing));
     }
     if args.rest.json {
-        return emit_json(&values);
+        return emit_json(&UndoAnswer::Snapshots(values));
     }
     let headings = ["id", "time", "session", "call", "tool", "size", "state", "files"];
     let mut out = table(headings, &rows);
@@ -132,7 +134,58 @@ fn snapshot_row(snapshot: &Snapshot, standing: &Standing) -> [String; 8] {
     ]
 }
 
-fn row_json(snapshot: &Snapshot, standing: &Standing) -> serde_json::Value {
+/// What `toolfold undo --json` prints: the snapshots, or what was restored.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum UndoAnswer {
+    /// Without a call: the snapshots, newest first.
+    Snapshots(Vec<SnapshotRow>),
+    /// With a call: what was restored or, with `--dry-run`, would be.
+    Undone(Undone),
+}
+
+/// The files of a call as they were before it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SnapshotRow {
+    id: String,
+    session: String,
+    call: String,
+    tool: String,
+    /// When it was made, in UTC.
+    time: String,
+    /// Its size in bytes.
+    bytes: u64,
+    state: State,
+    /// Why it cannot be undone; `None` if it can.
+    why: Option<String>,
+    files: Vec<SnapshotFile>,
+}
+
+/// A path that the call declared.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SnapshotFile {
+    path: String,
+    /// What was there: `file`, `folder`, `link` or `absent`.
+    was: &'static str,
+    /// The permission bits in octal, of a file or folder.
+    mode: Option<String>,
+}
+
+/// An undone call.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Undone {
+    /// The snapshot's id.
+    undone: String,
+    session: String,
+    call: String,
+    tool: String,
+    /// Whether nothing was changed.
+    dry_run: bool,
+    /// Every path once.
+    paths: Vec<Step>,
+}
+
+fn snapshot_entry(snapshot: &Snapshot, standing: &Standing) -> SnapshotRow {
     let file = |root: &scan::Root| {
         let (was, mode) = match snapshot.before.get(&root.path) {
             None => ("absent", None),
@@ -140,14 +193,19 @@ fn row_json(snapshot: &Snapshot, standing: &Standing) -> serde_json::Value {
             Some(Found::Folder { mode }) => ("folder", Some(mode)),
             Some(Found::Link { .. }) => ("link", None),
         };
-        json!({ "path": root.path, "was": was, "mode": mode.map(|mode| format!("{mode:04o}")) })
+        SnapshotFile { path: root.path.clone(), was, mode: mode.map(|mode| format!("{mode:04o}")) }
     };
-    let why = Some(&standing.why).filter(|why| !why.is_empty());
-    json!({
-        "id": snapshot.id, "session": snapshot.session, "call": snapshot.call, "tool": snapshot.tool,
-        "time": time(snapshot.time_ms), "bytes": snapshot.bytes(), "state": standing.state, "why": why,
-        "files": snapshot.roots.iter().map(file).collect::<Vec<_>>(),
-    })
+    SnapshotRow {
+        id: snapshot.id.clone(),
+        session: snapshot.session.clone(),
+        call: snapshot.call.clone(),
+        tool: snapshot.tool.clone(),
+        time: time(snapshot.time_ms),
+        bytes: snapshot.bytes(),
+        state: standing.state,
+        why: Some(&standing.why).filter(|why| !why.is_empty()).cloned(),
+        files: snapshot.roots.iter().map(file).collect(),
+    }
 }
 
 fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
@@ -246,9 +304,9 @@ fn tell(args: &UndoArgs, snapshot: &Snapshot, steps: &[Step]) -> Result<(), Fail
     }
     if args.rest.json {
         let Snapshot { id, session, call, tool, .. } = snapshot;
-        return emit_json(&json!({
-            "undone": id, "session": session, "call": call, "tool": tool, "dry_run": args.dry_run, "paths": told,
-        }));
+        let [undone, session, call, tool] = [id, session, call, tool].map(String::clone);
+        let paths = told.into_iter().cloned().collect();
+        return emit_json(&UndoAnswer::Undone(Undone { undone, session, call, tool, dry_run: args.dry_run, paths }));
     }
     let session =
         if snapshot.session.is_empty() { String::new() } else { format!(" of {}", visible(&snapshot.session)) };

@@ -9,10 +9,11 @@ pub use invisible::{Invisible, hidden_in, invisible, is_invisible, visible};
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Something was ignored or assumed.
@@ -35,7 +36,7 @@ impl fmt::Display for Severity {
 
 /// The place of a problem. Every part is optional; the known parts are printed as
 /// `file:line:column` followed by the path.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Place {
     /// The file as the user named it; `-` is standard input.
@@ -109,7 +110,7 @@ impl fmt::Display for Place {
 }
 
 /// A problem or a remark about an input.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Diagnostic {
     /// A stable kebab-case code, unique to the kind of problem.

@@ -18,6 +18,7 @@ mod python;
 mod row;
 mod stats;
 mod tasks;
+mod turn;
 
 pub use compare::{Cell, Comparison, MARGIN_POINTS, Verdict, compare};
 pub use counter::Counter;

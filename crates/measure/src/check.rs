@@ -27,7 +27,7 @@ pub use diff::{ArmChange, ChangeKind, Diff, PartChange, ToolChange, changed_poin
 pub use form::{CheckReport, Place, line_of_name};
 pub use github::github;
 pub use growth::{Growth, UnknownGrowth};
-pub use json::{CHECK_CONTRACT, DIFF_CONTRACT, check_json, diff_json};
+pub use json::{CHECK_CONTRACT, CheckAnswer, DIFF_CONTRACT, DiffAnswer};
 pub use junit::{JunitError, junit};
 pub use lock::{ArmTotal, Incomparable, LOCK_VERSION, Lock, LockedTool, MARK, ProfileId};
 pub use markdown::{check_markdown, diff_markdown};

@@ -3,6 +3,7 @@
 //! Costs of parts do not add up to the tool's: a name, its brackets and its type are not separate
 //! parts, and two parts may share a line break. The remainder belongs to the tool's structure.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,7 +20,7 @@ const MAX_DEPTH: usize = 8;
 const SCHEMA: &str = "/function/parameters";
 
 /// The kind of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PartKind {
@@ -48,7 +49,7 @@ pub enum PartKind {
 }
 
 /// A part and its cost in tokens of the meter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Part {
     /// The kind of the part.

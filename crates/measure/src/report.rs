@@ -9,7 +9,7 @@ mod verdict;
 
 pub use model::{
     ArmCost, CONTRACT, CategoryCost, Chosen, ExpansionCost, Fix, GroupCost, Prices, PricingInfo, ProfileInfo, Report,
-    SessionCost, SessionInfo, SkillCost, ToolCost, Verdict, report_schema,
+    SessionCost, SessionInfo, SkillCost, ToolCost, Verdict,
 };
 
 use indexmap::IndexMap;

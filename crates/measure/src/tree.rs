@@ -1,6 +1,7 @@
 //! `tree`: the tokens of a tool list by category, tool and part.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,7 +16,8 @@ use crate::parts::{Measurer, Part, PartKind, chat_value};
 pub const CONTRACT: &str = "toolfold.tree/1";
 
 /// The tokens of a list. Every figure is in tokens of the meter, with every tool full.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.tree/1")]
 #[non_exhaustive]
 pub struct Tree {
     /// Always `toolfold.tree/1`.
@@ -37,7 +39,7 @@ pub struct Tree {
 }
 
 /// A category, a tool, or a part of one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Node {
     /// The kind of the node.
@@ -58,7 +60,7 @@ pub struct Node {
 }
 
 /// The kind of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -72,7 +74,7 @@ pub enum NodeKind {
 }
 
 /// Nodes below the minimum.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Less {
     /// Their number.

@@ -8,6 +8,7 @@ mod guess;
 
 pub use guess::{Guess, Hidden};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use toolfold::catalog::Tool;
@@ -20,7 +21,8 @@ use crate::parts::{Measurer, Part, chat_value};
 pub const CONTRACT: &str = "toolfold.why/1";
 
 /// The cost of one tool by part and by detail. Every figure is in tokens of the meter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.why/1")]
 #[non_exhaustive]
 pub struct Why {
     /// Always `toolfold.why/1`.
@@ -47,7 +49,7 @@ pub struct Why {
 }
 
 /// A member of the tool that costs nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct NotBilled {
     /// Its key.
@@ -57,7 +59,7 @@ pub struct NotBilled {
 }
 
 /// The cost of a tool at a detail, and what a model must guess.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct DetailCost {
     /// The requested detail.

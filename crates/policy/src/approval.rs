@@ -5,6 +5,7 @@
 //! at the same time. The first answer wins, and a rejection is final. The stored arguments run,
 //! never a second copy from the caller.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::store_error::StoreError;
@@ -17,7 +18,7 @@ pub use request::{Displayed, Request};
 pub const WAIT_MS: i64 = 15 * 60 * 1000;
 
 /// The state of an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
     /// Nobody has answered yet.
@@ -52,7 +53,7 @@ impl std::fmt::Display for ApprovalState {
 }
 
 /// An approval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Approval {
     /// Its id. Ids are never reused.

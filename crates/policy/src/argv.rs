@@ -1,9 +1,10 @@
 //! The words of a command line, as far as they are known before it runs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One word of a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Word {
     /// Its value without quotes, if that is certain.

@@ -5,6 +5,7 @@
 //! the chain, or by a checkpoint kept elsewhere. Field names follow the OpenTelemetry conventions
 //! for generative AI; those that it lacks begin with `toolfold.`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ pub use redact::redact_text;
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The kind of event that a record is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
@@ -66,7 +67,7 @@ impl std::fmt::Display for Kind {
 }
 
 /// A record before it is added to the chain.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Entry {
     /// The time in milliseconds since 1970 UTC, by the host's clock.
@@ -203,7 +204,7 @@ impl Entry {
 }
 
 /// A record in the chain.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Sealed {
     /// Its number, from 1, without gaps.
@@ -243,7 +244,7 @@ pub fn body(entry: &Entry) -> Result<String, serde_json::Error> {
 }
 
 /// The number and hash of a record, kept elsewhere: the chain must still contain it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Checkpoint {
     /// The number of the record.
@@ -261,7 +262,7 @@ impl Checkpoint {
 }
 
 /// A fault in a chain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "fault")]
 #[non_exhaustive]
 pub enum Fault {
@@ -327,7 +328,7 @@ pub enum Fault {
 }
 
 /// What a verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Verified {
     /// The number of records.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use super::memory::Label;
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to harmful.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PolicyTier {
@@ -41,7 +42,7 @@ impl fmt::Display for PolicyTier {
 }
 
 /// How a call can be undone. Displayed to the person before they approve.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Undo {
@@ -65,7 +66,7 @@ impl fmt::Display for Undo {
 
 /// The family of a tool. A compact rule for the family covers the tool: `Bash(…)` covers every tool
 /// of the family `Shell`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Family {
@@ -94,7 +95,7 @@ impl Family {
 }
 
 /// An argument on whose value the tier of the call depends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Actions {
     /// The argument's name.
@@ -104,7 +105,7 @@ pub struct Actions {
 }
 
 /// What the policy knows about a tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolCapability {
     /// Its tier. `None`: unknown, so every call needs approval.

@@ -3,6 +3,7 @@
 //! The layer has no clock and sees no disk. Everything that it needs beyond the call is in
 //! [`Context`]. What the context leaves out counts against permission, never for it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use super::links::Links;
 pub use toolfold_diagnostic::Annotations;
 
 /// Who provides a tool. Part of its identity: two servers may provide tools of the same name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolOrigin {
     /// The host itself.

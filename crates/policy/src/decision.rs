@@ -2,13 +2,14 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::links::Links;
 use crate::diagnostic::Place;
 
 /// What to do with a call. Exhaustive on purpose: a caller that omits a case does not compile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Run it.
@@ -58,7 +59,7 @@ impl fmt::Display for Decision {
 }
 
 /// The effect of a rule. Ordered by precedence: a later variant overrides an earlier one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// The call, or the part of it that the rule matches, may run.
@@ -99,7 +100,7 @@ impl Fit {
 }
 
 /// A reason for a verdict: a part of the call and the effect for it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Reason {
     /// The effect for this part.
@@ -135,7 +136,7 @@ impl fmt::Display for Reason {
 }
 
 /// The decision on a call, with its reasons.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[must_use]
 #[non_exhaustive]
 pub struct Verdict {

@@ -1,11 +1,12 @@
 //! The shell that reads the commands of a tool: which one, and whether it is interactive.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::argv::contains_any;
 
 /// A shell, as the key `shell` of a record names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Shell {

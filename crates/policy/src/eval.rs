@@ -22,6 +22,7 @@
 use crate::argv::is_listed;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ use crate::name::nearest;
 const NOTES: &str = "expected why source cls grade proof bash52 got";
 
 /// The result of a row.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Evaluated {
     /// The row's id.

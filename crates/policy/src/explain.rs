@@ -1,5 +1,6 @@
 //! Explanations: why a decision was made, and what would allow the call.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::approval::Displayed;
@@ -22,7 +23,7 @@ use crate::diagnostic::visible;
 use crate::name::nearest;
 
 /// A decision, explained part by part.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The decision and its reasons.
@@ -39,7 +40,7 @@ pub struct Explanation {
 }
 
 /// A part of a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Part {
     /// `tool`, `command`, `file`, `unknown` or `floor`.

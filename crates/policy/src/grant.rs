@@ -3,6 +3,7 @@
 //! A grant names a tool by its identity and, for shells, the first words of a command as literal
 //! tokens. It can turn an ask into an allow and nothing else.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use super::rule::{Rule, ToolPattern};
 use super::shell::launchers;
 
 /// What a grant covers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum GrantTarget {
     /// Every call to the tool. Never for a tool that runs commands.
@@ -38,7 +39,7 @@ pub enum GrantTarget {
 }
 
 /// Where a grant is in force.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "scope", content = "of")]
 pub enum GrantScope {
     /// In one session.
@@ -50,7 +51,7 @@ pub enum GrantScope {
 }
 
 /// A remembered approval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Grant {
     /// Its id. Ids are never reused.
@@ -75,7 +76,7 @@ pub struct Grant {
 }
 
 /// What an approval is bound to besides its call. What is absent binds nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Bound {
     /// The working folder.

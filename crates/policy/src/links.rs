@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::path::{Base, LexPath, PathPattern};
@@ -88,7 +89,7 @@ pub enum DiskEntry {
 
 /// The paths that symbolic links lead elsewhere. A path that is not listed leads to itself. Also
 /// what a look at the disk did not find, which is not stored.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Links {
     /// Where each path leads; `None`: unknown.

@@ -1,6 +1,7 @@
 //! Rules over earlier calls: the conditions, the series that a call belongs to, and the one place
 //! where a condition is evaluated.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolfold_diagnostic::sha256_hex;
@@ -77,7 +78,7 @@ pub enum Per {
 }
 
 /// What the results of a tool contain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Label {

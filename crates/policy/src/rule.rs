@@ -1,5 +1,6 @@
 //! Rules: the effect for calls to certain tools under certain conditions.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use super::unicode::{fold, has_unseen};
 use crate::diagnostic::{Place, invisible};
 
 /// Who wrote a policy file and its rules. Ordered from the weakest to the strongest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum PolicyScope {
@@ -164,7 +165,7 @@ fn joined(server: &str, tool: &str) -> String {
 }
 
 /// The kind of access that a path condition covers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Access {

@@ -4,6 +4,7 @@
 //! host makes the copies, through [`Snapshots`]. A call can be undone by snapshot only if both
 //! agree; otherwise it is shown as irreversible.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::argv::{self, Word, base_name, cluster};
@@ -17,7 +18,7 @@ use super::shell::{FileEffect, Role, readonly};
 use crate::diagnostic::visible;
 
 /// A path that a call writes: creates, changes or deletes.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct WrittenPath {
     /// The path, absolute and without `..`. Symbolic links in it have not been followed.
@@ -27,7 +28,7 @@ pub struct WrittenPath {
 }
 
 /// How a call that was let go can be undone.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CallUndo {
     /// The class: what the tool's record says, or `irreversible` where no copy could be made.
@@ -49,7 +50,7 @@ impl CallUndo {
 }
 
 /// A snapshot that a host has made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TakenSnapshot {
     /// Its id, by which a person undoes the call.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,7 +133,7 @@ pub enum CategoryHint {
 }
 
 /// One of the two messages of an activation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SkillMessage {
     /// The text.
@@ -142,7 +143,7 @@ pub struct SkillMessage {
 }
 
 /// An activated skill: `text` for the model, the other fields for the host.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Activation {
     /// The name that selects the skill, or `name@scope` for a copy whose name another skill has.
@@ -184,7 +185,7 @@ pub struct Activation {
 }
 
 /// The answer to a call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The skill is active.
@@ -201,7 +202,7 @@ pub enum Answer {
 }
 
 /// An active skill, as the session log stores it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ActiveSkill {
     /// The hash of its file at activation.
@@ -220,7 +221,7 @@ impl From<&Activation> for ActiveSkill {
 
 /// The active skills of a conversation, in the order of activation. A host's compaction keeps their
 /// texts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct ActiveSet(IndexMap<String, ActiveSkill>);
 

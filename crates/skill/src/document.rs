@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +23,7 @@ pub const MAX_FILE: usize = 1 << 20;
 pub(crate) const MAX_FRONT_MATTER: usize = 64 << 10;
 
 /// The SHA-256 of a file's bytes, in lower-case hexadecimal.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct ContentHash(String);
 
 impl ContentHash {

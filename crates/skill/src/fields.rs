@@ -1,6 +1,7 @@
 //! The front matter besides name and description, as typed data. None of it grants anything.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -12,7 +13,7 @@ use super::yaml::{Entry, Node};
 use crate::diagnostic::{Diagnostic, Place};
 
 /// Where a skill requests to run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Context {
@@ -24,7 +25,7 @@ pub enum Context {
 }
 
 /// How a skill's tool (`skill:{name}`) requests to answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
@@ -36,7 +37,7 @@ pub enum Mode {
 }
 
 /// The front matter keys with a meaning here.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 #[non_exhaustive]
 pub struct Fields {

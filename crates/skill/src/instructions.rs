@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::ContentHash;
@@ -15,7 +16,7 @@ use crate::diagnostic::{Diagnostic, Loaded};
 pub(crate) const MAX_INSTRUCTIONS: usize = 256 << 10;
 
 /// An instruction file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Instructions {
     /// The path of the file.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::document::{Content, ContentHash, Document, MAX_FILE, too_large};
@@ -16,7 +17,7 @@ use super::walk::{Found, Limits, place, walk};
 use crate::diagnostic::{Diagnostic, Loaded};
 
 /// Which of two skills with the same name wins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Precedence {

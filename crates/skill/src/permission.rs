@@ -1,10 +1,11 @@
 //! Which skills an agent may activate: decided by name alone, before a body is read.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
 /// The permission for a skill.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
     /// The skill is activated.
@@ -17,7 +18,7 @@ pub enum Permission {
 }
 
 /// A rule: every matching name gets the permission.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PermissionRule {
     /// A name in which `*` matches any text and `?` any one character.
@@ -38,7 +39,7 @@ impl PermissionRule {
 ///
 /// Within a layer the last matching rule wins, so exceptions can follow a general rule. Between
 /// layers the stricter permission wins: no later layer and no remembered approval lifts a denial.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Permissions {
     layers: Vec<Vec<PermissionRule>>,
     approved: Vec<String>,

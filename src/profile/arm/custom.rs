@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arm, Delivery, Detail};
@@ -50,7 +51,7 @@ impl fmt::Debug for ArmName {
 /// assert!(CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::None).is_err());
 /// # Ok::<(), toolfold::profile::UnsoundArm>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct CustomArm {
     name: ArmName,
@@ -60,7 +61,7 @@ pub struct CustomArm {
 }
 
 /// The form of a [`CustomArm`] in logs.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
     name: String,

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The range around an estimate that contains nine in ten recorded requests of the kind, in tokens.
 ///
 /// Displays as `1148–1320` or `at least 1148`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Band {
     /// The lower end, at least 1.

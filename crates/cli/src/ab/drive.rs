@@ -1,12 +1,16 @@
 //! Plays the rounds one by one, each in its own conversation.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it times what it waits for")]
 
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+use serde_json::Value;
 
 use super::super::output::{Failure, progress};
 use super::model::{Model, NoAnswer};
 use super::out::Rows;
 use super::plan::{Plan, Round};
+use super::transcripts::Transcript;
 use toolfold_measure::ab::{Answer, Counter, Play, Row, answer_of};
 
 /// Interval between progress lines.
@@ -16,7 +20,12 @@ const SAYS_EVERY: Duration = Duration::from_secs(2);
 const MAX_FAILED: usize = 5;
 
 /// Plays the remaining rounds. Returns the reason if it stopped before the end.
-pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows) -> Result<Option<String>, Failure> {
+pub(super) fn play_rounds(
+    plan: &Plan,
+    mut model: Option<Model>,
+    rows: &mut Rows,
+    transcripts: Option<&Path>,
+) -> Result<Option<String>, Failure> {
     let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has_round(*round)).collect();
     let mut counter = Counter::new(plan.meter.clone());
     let (mut said, total, mut failed) = (Instant::now(), rounds.len(), 0);
@@ -26,7 +35,7 @@ pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows
             said = Instant::now();
         }
         let began = Instant::now();
-        let (mut row, stops) = play(plan, round, model.as_mut(), &mut counter)?;
+        let Played { mut row, messages, stops } = play(plan, round, model.as_mut(), &mut counter)?;
         if let Some(why) = stops {
             return Ok(Some(format!("{at} of {total} tasks and arms were played: {why}")));
         }
@@ -34,6 +43,9 @@ pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows
         row.ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         failed = if row.error.is_some() { failed + 1 } else { 0 };
         let error = row.error.clone();
+        if let Some(folder) = transcripts {
+            Transcript::new(&row, &messages).write(folder)?;
+        }
         rows.add_row(row)?;
         if let Some(why) = error.filter(|_| failed >= MAX_FAILED) {
             return Ok(Some(format!("{failed} consecutive tasks had no answer; the last error: {why}")));
@@ -42,31 +54,45 @@ pub(super) fn play_rounds(plan: &Plan, mut model: Option<Model>, rows: &mut Rows
     Ok(None)
 }
 
-/// Plays one task in one arm to its end. Returns the reason if no further round can be played.
+/// A task that was played in one arm.
+struct Played {
+    row: Row,
+    messages: Vec<Value>,
+    /// Why no further round can be played.
+    stops: Option<String>,
+}
+
+/// Plays one task in one arm to its end.
 fn play(
     plan: &Plan,
     round: Round<'_>,
     mut model: Option<&mut Model>,
     counter: &mut Counter,
-) -> Result<(Row, Option<String>), Failure> {
+) -> Result<Played, Failure> {
     let (id, arm) = (&round.task.id, round.arm);
     let engine = plan.engine(round.task).ok_or_else(|| Failure::wrong(format!("task `{id}` has no tools")))?;
     let mut play = Play::start_task(round.task, engine, plan.setting(round), counter)
         .map_err(|why| Failure::usage(format!("task `{id}` cannot be played in arm {arm}: {why}")))?;
-    while !play.is_done() {
+    let (mut error, mut stops) = (None, None);
+    while !play.is_done() && error.is_none() {
         let answer = match (&mut model, round.driver) {
             (Some(model), None) => match model_answer(plan, &mut play, model) {
                 Ok(answer) => answer,
-                Err(NoAnswer::Request(why)) => return Ok((play.finish_row(Some(why)), None)),
-                Err(NoAnswer::Everything(why)) => return Ok((play.finish_row(Some(why.clone())), Some(why))),
+                Err(NoAnswer::Request(why)) => {
+                    error = Some(why);
+                    break;
+                }
+                Err(NoAnswer::Everything(why)) => {
+                    (error, stops) = (Some(why.clone()), Some(why));
+                    break;
+                }
             },
             _ => Answer::new(play.scripted(), None),
         };
-        if let Err(why) = play.take_answer(&answer.message, answer.usage, counter) {
-            return Ok((play.finish_row(Some(why.to_string())), None));
-        }
+        error = play.take_answer(&answer.message, answer.usage, counter).err().map(|why| why.to_string());
     }
-    Ok((play.finish_row(None), None))
+    let messages = play.messages().to_vec();
+    Ok(Played { row: play.finish_row(error), messages, stops })
 }
 
 fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {

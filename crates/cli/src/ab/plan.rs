@@ -141,7 +141,7 @@ fn rank(seed: u64, parts: &[&str]) -> String {
     plan_digest(&all)
 }
 
-fn plan_digest(parts: &[&str]) -> String {
+pub(super) fn plan_digest(parts: &[&str]) -> String {
     let mut sum = Sha256::new();
     for part in parts {
         sum.update(part.as_bytes());

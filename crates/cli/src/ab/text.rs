@@ -4,14 +4,16 @@ use super::super::output::{BOLD, DIM, grouped};
 use super::super::table::{cut_for_list, table};
 use toolfold_measure::ab::{Cell, Comparison, Estimate, Experiment};
 
-const HEADINGS: [&str; 17] = [
+const HEADINGS: [&str; 19] = [
     "driver",
     "arm",
+    "tasks",
     "true",
     "right",
     "at once",
     "silent",
     "missed",
+    "wrong sibling",
     "stray",
     "repaired",
     "shown",
@@ -20,18 +22,20 @@ const HEADINGS: [&str; 17] = [
     "breaks",
     "first",
     "input",
-    "right vs full",
+    "tasks vs full",
     "input saved",
 ];
 
 const NOTES: &str = "\
-· right: ran with all arguments of the true call; at once: without an answer in between; silent: ran, valid and wrong
-· missed: its tool never ran; stray: ran, and no true call asks for it; extra: requests that ran nothing
+· tasks: all true calls are right, and no other call may have written
+· right: ran with all arguments of the true call; at once: by the first call of its tool; silent: ran, valid and wrong
+· missed: its tool never ran (wrong sibling: another one did); stray: ran, and no true call asks for it; extra: requests
+  that ran nothing
 · first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over tasks
 · an oracle knows the true calls: it shows what toolfold costs and loses, not what a model does";
 
 pub(super) fn comparison_text(comparison: &Comparison) -> String {
-    let rows: Vec<[String; 17]> = comparison.cells.iter().map(cell_row).collect();
+    let rows: Vec<[String; 19]> = comparison.cells.iter().map(cell_row).collect();
     let mut out = table(HEADINGS, &rows);
     for cell in &comparison.cells {
         if cell.taken.len() > 1 {
@@ -51,16 +55,18 @@ pub(super) fn comparison_text(comparison: &Comparison) -> String {
     out
 }
 
-fn cell_row(cell: &Cell) -> [String; 17] {
+fn cell_row(cell: &Cell) -> [String; 19] {
     let calls = &cell.calls;
     [
         cell.driver.clone(),
         cell.arm.clone(),
+        share(cell.task_share),
         grouped(calls.truths),
         grouped(calls.right),
         grouped(calls.at_once),
         grouped(calls.silent),
         grouped(calls.missed),
+        grouped(calls.siblings),
         grouped(calls.stray),
         grouped(calls.repaired),
         grouped(calls.shown),
@@ -69,7 +75,7 @@ fn cell_row(cell: &Cell) -> [String; 17] {
         grouped(cell.breaks),
         grouped(cell.first),
         grouped(cell.input),
-        cell.right_difference.map_or_else(|| "–".to_owned(), points),
+        cell.task_difference.map_or_else(|| "–".to_owned(), points),
         cell.input_saved.map_or_else(|| "–".to_owned(), share),
     ]
 }

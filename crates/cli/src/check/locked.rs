@@ -1,15 +1,50 @@
 //! A lock from a file.
 #![allow(clippy::disallowed_methods, reason = "this module is the edge that reads locks")]
 
-use crate::configuration::Config;
+use std::path::{Component, Path, PathBuf};
+
+use crate::config_files::user_file;
+use crate::configuration::{Config, keys};
+use crate::disk::variable;
 use crate::input::read_text;
+use crate::layers::project_of;
 use crate::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold_measure::check::{Diff, Lock, MAX_LOCK_BYTES};
 
-/// The path of the lock file, shown relative to the working directory if it is below it.
+/// The path of the lock file, shown relative to the working directory if it is below it. Without a
+/// setting it is beside the `toolfold.toml` that was found.
 pub(crate) fn lock_file(config: &Config) -> String {
-    from_here(&config.settings.check.lock)
+    let lock = &config.settings.check.lock;
+    let beside = match config.given(&keys::check::LOCK) {
+        Some(_) => None,
+        None => config_folder(config).map(|folder| folder.join(lock).to_string_lossy().into_owned()),
+    };
+    from_here(&beside.unwrap_or_else(|| lock.clone()))
+}
+
+/// The folder of the project's configuration file, or of the one that a flag names.
+fn config_folder(config: &Config) -> Option<PathBuf> {
+    let file = Path::new(config.files().last()?);
+    let own = user_file().is_some_and(|own| own == file);
+    file.parent().filter(|folder| !own && !folder.as_os_str().is_empty()).map(Path::to_path_buf)
+}
+
+/// A path relative to the root of the repository, as annotations require; unchanged if it is not in
+/// it. `GITHUB_WORKSPACE` is where GitHub's runner puts the repository.
+pub(crate) fn from_root(file: &str) -> String {
+    let Ok(here) = std::env::current_dir() else { return file.to_owned() };
+    let root = variable("GITHUB_WORKSPACE").map(PathBuf::from).filter(|root| here.starts_with(root));
+    let root = root.unwrap_or_else(|| PathBuf::from(project_of(&here.to_string_lossy())));
+    let mut whole = PathBuf::new();
+    for part in here.join(file).components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            Component::CurDir => {}
+            part => whole.push(part),
+        }
+    }
+    whole.strip_prefix(&root).map_or_else(|_| file.to_owned(), |path| path.to_string_lossy().into_owned())
 }
 
 /// A path relative to the working directory if it is below it, as annotations require.

@@ -58,9 +58,10 @@ pub(crate) fn diff(now: &Lock, diff: &Diff) -> String {
 }
 
 fn diff_text(diff: &Diff) -> String {
-    let mut out = String::new();
-    let arms: Vec<[String; 5]> = diff.arms.iter().map(arm_row).collect();
-    out.push_str(&table(["first turn", "before", "after", "change", ""], &arms));
+    let mut out: String =
+        diff.arms.iter().filter_map(ArmChange::flip).map(|flip| format!("{BOLD}{flip}{BOLD:#}\n")).collect();
+    let arms: Vec<[String; 4]> = diff.arms.iter().map(arm_row).collect();
+    out.push_str(&table(["first turn", "before", "after", "change"], &arms));
     out.push('\n');
     if !diff.tools.is_empty() {
         let rows: Vec<[String; 6]> = diff.tools.iter().take(MOST).map(change_row).collect();
@@ -81,13 +82,12 @@ fn tokens(side: Option<usize>) -> String {
     side.map_or_else(|| "–".to_owned(), grouped)
 }
 
-fn arm_row(own: &ArmChange) -> [String; 5] {
+fn arm_row(own: &ArmChange) -> [String; 4] {
     let change = match (own.before, own.after) {
         (Some(before), Some(after)) => signed(before, after),
         _ => String::new(),
     };
-    let takes = own.takes.as_ref().map(|(old, new)| format!("took {old}, takes {new}"));
-    [own.arm.clone(), tokens(own.before), tokens(own.after), change, takes.unwrap_or_default()]
+    [own.arm.clone(), tokens(own.before), tokens(own.after), change]
 }
 
 fn change_row(change: &ToolChange) -> [String; 6] {

@@ -1,5 +1,6 @@
 //! The login of a gateway's server: `[gateway.server.NAME.auth]`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toml::de::DeValue;
 
@@ -12,7 +13,7 @@ const KNOWN: [&str; 8] =
     ["client_id", "client_metadata_url", "client_secret", "grant", "issuer", "private_key", "redirect_port", "scopes"];
 
 /// The options of one server's login. Secrets are references: `${NAME}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct AuthOptions {
     /// `authorization_code` or `client_credentials`.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -22,7 +23,7 @@ const KNOWN: [&str; 9] =
     ["auth", "include", "exclude", "namespace", "trust", "profile", "policy", "start_timeout", "call_timeout"];
 
 /// The options of one server. An option that no file sets is `None`, or empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ServerOptions {
     /// Globs of the tools that are shown; empty for all.

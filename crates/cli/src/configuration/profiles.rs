@@ -1,6 +1,7 @@
 //! The profiles that clients of the gateway may choose: `[gateway.profile.NAME]`.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -18,7 +19,7 @@ use toolfold_gateway::selection::is_profile_name;
 const KNOWN: [&str; 4] = ["profile", "arm", "toolsets", "read_only"];
 
 /// A presentation of the gateway. An option that is not set has the gateway's value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ProfileOptions {
     /// The profile: a file, `derived` or `off`.

@@ -1,5 +1,6 @@
 //! The result for one request.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use toolfold::diagnostic::visible;
@@ -7,11 +8,14 @@ use toolfold::tokens::{Band, CountError, Counted, Reason};
 
 use crate::output::{DIM, grouped};
 
-#[derive(Debug, Serialize)]
-pub(super) struct Line<'r> {
+/// The result for one request.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Line<'r> {
     /// The `source` of a recorded request, or `null`.
     pub(super) source: &'r Value,
+    /// The file as the user named it.
     file: &'r str,
+    /// The line on which the request begins, from 1.
     line: usize,
     /// Input tokens, or `null`: unknown is never 0.
     pub(super) tokens: Option<usize>,
@@ -23,6 +27,7 @@ pub(super) struct Line<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) verified: Option<bool>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
     unverified: Vec<Reason>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) expected: Option<u64>,

@@ -1,6 +1,7 @@
 //! The totals of all requests, and how far they are from what was reported.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::diagnostic::visible;
 use toolfold::tokens::Band;
@@ -8,8 +9,8 @@ use toolfold::tokens::Band;
 use super::line::{Line, band};
 use crate::output::{BOLD, grouped};
 
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Totals {
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Totals {
     counted: usize,
     /// Requests that could not be counted. The sums exclude them.
     pub(super) uncounted: usize,
@@ -25,14 +26,14 @@ pub(super) struct Totals {
     reported: Option<Reported>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct OfMeter {
     requests: usize,
     tokens: usize,
 }
 
 /// Counts compared with what the provider reported.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 struct Reported {
     requests: usize,
     exact: usize,

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -48,8 +49,8 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Report {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Report {
     /// Every server, in the order of the list.
     pub(super) servers: Vec<ServerReport>,
     pub(super) unusable: Vec<String>,
@@ -67,7 +68,7 @@ pub(super) struct Report {
     pub(super) meter: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ServerReport {
     pub(super) name: String,
     pub(super) up: bool,
@@ -83,14 +84,14 @@ pub(super) struct ServerReport {
     pub(super) trust: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Collision {
     pub(super) tool: String,
     /// For each server, the name under which its tool is shown.
     pub(super) shown: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(super) struct PolicyReport {
     pub(super) configured: bool,
     /// Tools that are denied for all arguments: they are not shown.
@@ -103,7 +104,7 @@ pub(super) struct PolicyReport {
     pub(super) faults: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ClientReport {
     pub(super) name: String,
     pub(super) title: String,
@@ -115,7 +116,7 @@ pub(super) struct ClientReport {
     pub(super) verified: bool,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ShownReport {
     pub(super) arm: String,
     pub(super) reason: String,

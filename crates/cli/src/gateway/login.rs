@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::super::ledger::time;
 use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_json, say_all, warn};
@@ -65,6 +66,41 @@ struct ServerArgs {
     json: bool,
 }
 
+/// A line of `toolfold gateway login --json`.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum LoginLine<'a> {
+    /// The first line: where to log in.
+    Open {
+        /// The address to open in a browser.
+        open: &'a str,
+    },
+    /// The last line: what was granted.
+    Done {
+        /// The server.
+        server: &'a str,
+        /// The authorization server that issued the tokens.
+        issuer: &'a str,
+        /// The resource that they are for.
+        resource: &'a str,
+        /// The granted scopes.
+        scopes: &'a [String],
+        /// When the access token expires, in UTC, if known.
+        until: Option<String>,
+        /// Whether the gateway can renew the token without a user.
+        renewable: bool,
+    },
+}
+
+/// What `toolfold gateway logout --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LogoutAnswer<'a> {
+    /// The server.
+    server: &'a str,
+    /// Whether there was a login.
+    was_logged_in: bool,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = LOGIN_HELP)]
 pub(super) struct LoginArgs {
@@ -93,7 +129,7 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
     let mut show = |address: &str| {
         // If the reader has closed the pipe, the login continues: the browser may be open.
         let _ = if args.of.json {
-            emit_json(&json!({"open": address}))
+            emit_json(&LoginLine::Open { open: address })
         } else {
             emit(&format!("Open this address to log in to {BOLD}{}{BOLD:#}:\n\n  {address}\n\n", visible(&name)))
         };
@@ -106,8 +142,14 @@ pub(super) fn log_in(args: &LoginArgs) -> Outcome {
         Failure::wrong(format!("server `{}`: {}", visible(&name), visible(&why)))
     })?;
     if args.of.json {
-        emit_json(&json!({"server": name, "issuer": done.issuer, "resource": done.resource, "scopes": done.scopes,
-            "until": done.until_ms.map(time), "renewable": done.can_renew}))?;
+        emit_json(&LoginLine::Done {
+            server: &name,
+            issuer: &done.issuer,
+            resource: &done.resource,
+            scopes: &done.scopes,
+            until: done.until_ms.map(time),
+            renewable: done.can_renew,
+        })?;
     } else {
         emit(&login_summary(&name, &done))?;
     }
@@ -118,7 +160,7 @@ pub(super) fn log_out(args: &LogoutArgs) -> Outcome {
     let (name, auth) = args.of.auth()?;
     let was_there = auth.log_out().map_err(Failure::wrong)?;
     if args.of.json {
-        emit_json(&json!({"server": name, "was_logged_in": was_there}))?;
+        emit_json(&LogoutAnswer { server: &name, was_logged_in: was_there })?;
     } else {
         let name = visible(&name);
         let line = if was_there { "is logged out" } else { "was not logged in" };

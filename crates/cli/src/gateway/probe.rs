@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::super::ledger::now_ms;
 use super::super::output::Failure;
 use super::layers::OpenLayers;
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::catalog::Catalog;
 use toolfold::conversation::Snapshot;
@@ -33,7 +34,7 @@ pub(super) struct Shown {
     pub(super) full: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Renamed {
     pub(super) server: String,
     /// The name at the server.
@@ -45,7 +46,7 @@ pub(super) struct Renamed {
 }
 
 /// A tool that a server lists, that the configuration does not exclude, and that is not shown.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct LeftOut {
     pub(super) server: String,
     /// The name at the server; empty if it has none.

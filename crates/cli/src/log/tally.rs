@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::conversation::{ApprovalId, Event, LogRecord, ReplyKind};
 use toolfold::profile::EXPAND_TOOLS;
@@ -11,8 +12,9 @@ use super::super::ledger::time;
 
 const CONTRACT: &str = "toolfold.log/1";
 
-#[derive(Debug, Serialize)]
-pub(super) struct LogReport {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.log/1")]
+pub(in super::super) struct LogReport {
     pub(super) schema: &'static str,
     pub(super) records: usize,
     pub(super) bad_lines: usize,
@@ -23,7 +25,7 @@ pub(super) struct LogReport {
 }
 
 /// Counts of what happened to the calls of one or several conversations.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(super) struct Counts {
     /// Arrays that the model was shown. An array counts when it replaces a different one.
     pub(super) arrays: usize,
@@ -57,7 +59,7 @@ pub(super) struct Counts {
     pub(super) waiting: usize,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct ConversationSummary {
     /// Its id; empty if it has none.
     pub(super) id: String,
@@ -73,7 +75,7 @@ pub(super) struct ConversationSummary {
     pub(super) counts: Counts,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Total {
     pub(super) arm: Option<String>,
     pub(super) variant: Option<String>,

@@ -1,19 +1,18 @@
 //! The recall of recorded queries: the share of the tools they need that are found.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::SearchedTools;
 use crate::lines::{Lines, not_json};
 use crate::output::{Failure, plural_count};
 use crate::table::table;
-use toolfold::schemars::{self, JsonSchema};
 
 /// The numbers of results for which the recall is measured.
 const DEPTHS: [usize; 4] = [1, 5, 10, 20];
 
 /// The recall of queries.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "schemars")]
 pub(super) struct Recall {
     /// The number of queries.
     queries: usize,
@@ -23,7 +22,6 @@ pub(super) struct Recall {
 
 /// The mean share of the needed tools among the first results.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(crate = "schemars")]
 struct RecallAt {
     /// The number of results.
     results: usize,

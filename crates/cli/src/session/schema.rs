@@ -9,8 +9,7 @@ use super::request::{KEY, KEYED, Request};
 const CONTRACT: &str = "toolfold.session/2";
 
 /// The JSON Schema of a line: `#/$defs/Request` of requests, `#/$defs/Answer` of answers.
-#[must_use]
-pub fn session_schema() -> Value {
+pub(in super::super) fn session_schema() -> Value {
     // Requests may omit keys with a default; answers state which keys are always present.
     let mut requests = SchemaSettings::draft2020_12().into_generator();
     let mut answers = SchemaSettings::draft2020_12().for_serialize().into_generator();

@@ -1,13 +1,15 @@
 //! What `sim --json` prints.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use toolfold_measure::prices::PriceRow;
 use toolfold_measure::sim::ArmCost;
 
-#[derive(Debug, Serialize)]
-pub(super) struct Report {
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.sim/1")]
+pub(in super::super) struct Report {
     pub(super) schema: &'static str,
     pub(super) verdict: String,
     pub(super) wire: &'static str,
@@ -27,7 +29,7 @@ pub(super) struct Report {
 }
 
 /// Cache rules: prices in thousandths of the price of input, sizes in tokens.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Known {
     pub(super) read: u32,
     pub(super) write: u32,
@@ -37,7 +39,7 @@ pub(super) struct Known {
 }
 
 /// A row of the price list: US dollars per million tokens.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct PriceUsed {
     pub(super) input: f64,
     pub(super) cache_write: f64,

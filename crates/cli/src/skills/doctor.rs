@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::super::config_files::user_file;
 use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
-use super::inspect::{costs, skill_name, verdict_word};
+use super::inspect::{SkillRow, costs, skill_name, verdict_word};
 use super::{RootArgs, counted_layer, project, settings, verdict_code};
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
@@ -42,11 +43,17 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
     let declared = Declared::measured(library, config.settings.skills.budget, counter);
     if args.json {
-        let files: Vec<serde_json::Value> = library.findings().iter().map(|f| finding_row(f, counter)).collect();
-        emit_json(&json!({
-            "ok": !bad, "catalog_tokens": declared.tokens, "activate_skill": declared, "skills": files,
-            "diagnostics": loaded.diagnostics,
-        }))?;
+        let row = |finding: &Finding| DoctorRow {
+            strict: finding.document.strict.clone(),
+            row: SkillRow::new(finding, counter),
+        };
+        emit_json(&DoctorAnswer {
+            ok: !bad,
+            catalog_tokens: declared.tokens,
+            activate_skill: declared,
+            skills: library.findings().iter().map(row).collect(),
+            diagnostics: loaded.diagnostics,
+        })?;
         return Ok(verdict_code(!bad));
     }
     let page = Page::new(library, &loaded.diagnostics, counter, args.all);
@@ -66,6 +73,29 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     Ok(verdict_code(!bad))
 }
 
+/// What `toolfold skills doctor --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in super::super) struct DoctorAnswer {
+    /// Whether there are no errors.
+    ok: bool,
+    /// The tokens of the declaration of `activate_skill` (o200k).
+    catalog_tokens: usize,
+    activate_skill: Declared,
+    /// Every skill file.
+    skills: Vec<DoctorRow>,
+    /// Everything that was noticed.
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// A skill file.
+#[derive(Debug, Serialize, JsonSchema)]
+struct DoctorRow {
+    #[serde(flatten)]
+    row: SkillRow,
+    /// The errors of the standard's validator.
+    strict: Vec<String>,
+}
+
 /// The parts that are not empty, with an empty line between them.
 fn joined(mut parts: Vec<String>) -> String {
     parts.retain(|part| !part.is_empty());
@@ -73,14 +103,19 @@ fn joined(mut parts: Vec<String>) -> String {
 }
 
 /// What the model reads about the skills, and its cost.
-#[derive(Debug, serde::Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Declared {
     /// Tokens of the whole declaration: name, description, parameters with the enum (o200k).
     tokens: usize,
+    /// The maximum.
     budget: usize,
+    /// Skills that are listed with their description.
     full: usize,
+    /// Skills whose description is shortened.
     trimmed: usize,
+    /// Skills that are listed by name only.
     names_only: usize,
+    /// Skills that are not listed.
     omitted: usize,
 }
 
@@ -126,17 +161,6 @@ impl Declared {
             self.budget.saturating_mul(2)
         )
     }
-}
-
-fn finding_row(finding: &Finding, counter: Tiktoken) -> serde_json::Value {
-    let (tokens, body) = costs(finding, counter);
-    json!({
-        "name": skill_name(finding), "path": finding.file.display().to_string(), "scope": finding.scope, "verdict": verdict_word(finding),
-        "strict": finding.document.strict,
-        "shadowed_by": finding.shadowed_by.as_ref().map(|p| p.display().to_string()),
-        "pick_as": Some(&finding.qualified).filter(|q| !q.is_empty()),
-        "tokens": tokens, "body_tokens": body,
-    })
 }
 
 struct Page<'a> {

@@ -1,13 +1,14 @@
 //! `skills list` and `skills instructions`.
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::super::output::{DIM, Outcome, emit, emit_json, grouped};
 use super::super::table::table;
 use super::{RootArgs, say_worth, surroundings, verdict_code};
 use toolfold::diagnostic::{Severity, visible};
-use toolfold::skill::{DiskFs, Finding, instructions as find_instructions};
+use toolfold::skill::{DiskFs, Finding, Scope, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
 
 /// Where to search, and the output format.
@@ -26,6 +27,56 @@ pub(in super::super) struct InstructionsArgs {
     /// A JSON array of objects, with the texts
     #[arg(long)]
     json: bool,
+}
+
+/// A skill in `toolfold skills list --json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in super::super) struct SkillRow {
+    /// Its name.
+    name: String,
+    /// The scope of its folder.
+    scope: Scope,
+    /// `valid`, `loads` (with problems), `rescued` (from invalid YAML) or `not loaded`.
+    verdict: &'static str,
+    /// The tokens of its line in the list of skills (o200k).
+    tokens: usize,
+    /// The tokens of its body (o200k).
+    body_tokens: usize,
+    /// The file.
+    path: String,
+    /// The file of the skill with the same name that is used instead.
+    shadowed_by: Option<String>,
+    /// The name that selects it, if another skill has its name.
+    pick_as: Option<String>,
+}
+
+impl SkillRow {
+    pub(super) fn new(finding: &Finding, counter: Tiktoken) -> Self {
+        let (tokens, body_tokens) = costs(finding, counter);
+        Self {
+            name: skill_name(finding),
+            scope: finding.scope,
+            verdict: verdict_word(finding),
+            tokens,
+            body_tokens,
+            path: finding.file.display().to_string(),
+            shadowed_by: finding.shadowed_by.as_ref().map(|path| path.display().to_string()),
+            pick_as: Some(&finding.qualified).filter(|name| !name.is_empty()).cloned(),
+        }
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let [name, path] = [&self.name, &self.path].map(|text| visible(text).into_owned());
+        let (name, path) = match &self.shadowed_by {
+            None => (name, path),
+            Some(hidden) => {
+                let pick = self.pick_as.as_deref().unwrap_or_default();
+                (visible(pick).into_owned(), format!("{path} (hidden by {})", visible(hidden)))
+            }
+        };
+        let (tokens, body) = (grouped(self.tokens), grouped(self.body_tokens));
+        [name, self.scope.as_str().to_owned(), self.verdict.to_owned(), tokens, body, path]
+    }
 }
 
 /// One word for both verdicts.
@@ -57,24 +108,7 @@ pub(super) fn skill_name(finding: &Finding) -> String {
 pub(super) fn list_skills(args: &ListArgs) -> Outcome {
     let loaded = args.roots.discover()?;
     let counter = Tiktoken::new(Encoding::O200kBase);
-    let rows: Vec<serde_json::Value> = loaded
-        .value
-        .findings()
-        .iter()
-        .map(|finding| {
-            let (tokens, body) = costs(finding, counter);
-            json!({
-                "name": skill_name(finding),
-                "scope": finding.scope,
-                "verdict": verdict_word(finding),
-                "tokens": tokens,
-                "body_tokens": body,
-                "path": finding.file.display().to_string(),
-                "shadowed_by": finding.shadowed_by.as_ref().map(|p| p.display().to_string()),
-                "pick_as": Some(&finding.qualified).filter(|name| !name.is_empty()),
-            })
-        })
-        .collect();
+    let rows: Vec<SkillRow> = loaded.value.findings().iter().map(|own| SkillRow::new(own, counter)).collect();
     if args.json {
         emit_json(&rows)?;
         return Ok(verdict_code(true));
@@ -82,30 +116,14 @@ pub(super) fn list_skills(args: &ListArgs) -> Outcome {
     if rows.is_empty() {
         emit("No skills found. `toolfold skills new NAME` creates one.\n")?;
     } else {
-        emit(&skills_page(&rows))?;
+        let cells: Vec<[String; 6]> = rows.iter().map(SkillRow::cells).collect();
+        emit(&table(["name", "scope", "verdict", "tokens", "body", "path"], &cells))?;
     }
     let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if !errors.is_empty() {
         emit(&format!("\n{DIM}{} problems: `toolfold skills doctor` shows how to fix them{DIM:#}\n", errors.len()))?;
     }
     Ok(verdict_code(true))
-}
-
-fn skills_page(rows: &[serde_json::Value]) -> String {
-    let cells = rows.iter().map(|row| {
-        let text = |key: &str| visible(row.get(key).and_then(|v| v.as_str()).unwrap_or_default()).into_owned();
-        let number = |key: &str| {
-            let n = row.get(key).and_then(serde_json::Value::as_u64).unwrap_or_default();
-            grouped(usize::try_from(n).unwrap_or(usize::MAX))
-        };
-        let hidden = text("shadowed_by");
-        let (name, path) = match hidden.as_str() {
-            "" => (text("name"), text("path")),
-            hidden => (text("pick_as"), format!("{} (hidden by {hidden})", text("path"))),
-        };
-        [name, text("scope"), text("verdict"), number("tokens"), number("body_tokens"), path]
-    });
-    table(["name", "scope", "verdict", "tokens", "body", "path"], &cells.collect::<Vec<_>>())
 }
 
 pub(super) fn instructions(args: &InstructionsArgs) -> Outcome {

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::super::output::{Failure, Outcome, emit, emit_json, warn};
 use super::verdict_code;
+use toolfold::diagnostic::{Diagnostic, Severity};
 use toolfold::skill::{DiskFs, Folder, prompt_entry, read_folder, strict};
 
 #[derive(Debug, Args)]
@@ -34,7 +36,7 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
         let errors = &folder.document.strict;
         good &= errors.is_empty();
         if args.json {
-            emit_json(&verdicts(&folder))?;
+            emit_json(&Verdicts::new(folder))?;
         } else if errors.is_empty() {
             emit(&format!("Valid skill: {}\n", folder.path.display()))?;
         } else {
@@ -47,34 +49,69 @@ pub(super) fn validate(args: &ValidateArgs) -> Outcome {
     Ok(verdict_code(good))
 }
 
-fn verdicts(folder: &Folder) -> serde_json::Value {
-    let document = &folder.document;
-    let content = document.content.as_ref();
-    let diagnostics: Vec<serde_json::Value> = document
-        .diagnostics
-        .iter()
-        .map(|d| {
-            json!({
-                "code": d.code,
-                "severity": d.severity,
-                "line": d.place.line,
-                "column": d.place.column,
-                "message": d.message,
-                "help": d.help,
-            })
-        })
-        .collect();
-    json!({
-        "path": folder.path.display().to_string(),
-        "strict": {"valid": document.strict.is_empty(), "errors": document.strict},
-        "load": {
-            "loadable": content.is_some(),
-            "rescued": document.rescued,
-            "name": content.map(|c| &c.name),
-            "description": content.map(|c| &c.description),
-            "diagnostics": diagnostics,
-        },
-    })
+/// A line of `toolfold skills validate --json`: both verdicts on a skill.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in super::super) struct Verdicts {
+    /// The skill's folder.
+    path: String,
+    strict: StrictVerdict,
+    load: LoadVerdict,
+}
+
+/// The verdict of the standard's validator.
+#[derive(Debug, Serialize, JsonSchema)]
+struct StrictVerdict {
+    valid: bool,
+    errors: Vec<String>,
+}
+
+/// Whether the skill can be used.
+#[derive(Debug, Serialize, JsonSchema)]
+struct LoadVerdict {
+    loadable: bool,
+    /// Whether its YAML is invalid and was read nevertheless.
+    rescued: bool,
+    name: Option<String>,
+    description: Option<String>,
+    diagnostics: Vec<FileDiagnostic>,
+}
+
+/// A problem of the skill's file.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileDiagnostic {
+    code: &'static str,
+    severity: Severity,
+    line: Option<usize>,
+    column: Option<usize>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Verdicts {
+    fn new(folder: Folder) -> Self {
+        let document = folder.document;
+        let diagnostic = |own: Diagnostic| FileDiagnostic {
+            code: own.code,
+            severity: own.severity,
+            line: own.place.line,
+            column: own.place.column,
+            message: own.message,
+            help: own.help,
+        };
+        let content = document.content;
+        let (name, description) = content.as_ref().map(|own| (own.name.clone(), own.description.clone())).unzip();
+        Self {
+            path: folder.path.display().to_string(),
+            strict: StrictVerdict { valid: document.strict.is_empty(), errors: document.strict },
+            load: LoadVerdict {
+                loadable: content.is_some(),
+                rescued: document.rescued,
+                name,
+                description,
+                diagnostics: document.diagnostics.into_iter().map(diagnostic).collect(),
+            },
+        }
+    }
 }
 
 pub(super) fn prompt(args: &PromptArgs) -> Outcome {

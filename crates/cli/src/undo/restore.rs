@@ -9,6 +9,7 @@ use std::fs::Permissions;
 use std::io::{Error, ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::folder::{Folder, Snapshot};
@@ -16,7 +17,7 @@ use super::objects::{private, sync_folder};
 use super::scan::{Contents, Found, Tree, UNFINISHED, in_place, scan, visible_path};
 
 /// What is done with a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Did {
     /// It existed, and gets its previous content.
@@ -27,7 +28,7 @@ pub(super) enum Did {
     Removed,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Step {
     pub(super) path: String,
     pub(super) did: Did,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::ledger::{next_page, time};
@@ -16,7 +17,7 @@ use toolfold::store::SqliteStore;
 /// The snapshots in the audit trail: the digest of each by its id.
 pub(super) type Audited = BTreeMap<String, String>;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
     /// Undoing restores the state before the call.

@@ -11,11 +11,9 @@ pub(crate) struct Ran {
 pub(crate) fn run_with(args: &[&str], input: &[u8]) -> Ran {
     let output = toolfold_testing::command(env!("CARGO_BIN_EXE_toolfold"), &crate::root(), args, input);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ran {
-        code: output.status.code().expect("it exits without a signal"),
-        out: text(output.stdout),
-        err: text(output.stderr),
-    }
+    let (code, out) = (output.status.code().expect("it exits without a signal"), text(output.stdout));
+    crate::schemas::check_output(args, &out);
+    Ran { code, out, err: text(output.stderr) }
 }
 
 pub(crate) fn run(args: &[&str]) -> Ran {

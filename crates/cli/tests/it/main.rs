@@ -17,6 +17,7 @@ mod policy_derive;
 mod policy_eval;
 mod policy_new;
 mod readme;
+mod schemas;
 mod search;
 #[cfg(unix)]
 mod serving;

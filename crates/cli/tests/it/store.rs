@@ -20,12 +20,12 @@ const LATE: i64 = 4_000_000_000_000;
 /// 2023-11-14T22:13:20Z: requests of that time have expired.
 const EARLY: i64 = 1_700_000_000_000;
 
-struct State(PathBuf);
+pub(crate) struct State(PathBuf);
 
 impl State {
     /// Four requested calls: a tool, two shell commands, one of which cannot be remembered, and an
     /// expired one.
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let state = Self(std::env::temp_dir().join(format!("toolfold-cli-{name}-{}", std::process::id())));
         let _ = std::fs::remove_dir_all(&state.0);
         std::fs::create_dir_all(state.0.join("toolfold")).unwrap();
@@ -56,7 +56,7 @@ impl State {
         state
     }
 
-    fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         self.0.join("toolfold/approvals.sqlite")
     }
 

@@ -1,18 +1,19 @@
 //! Compares the rows of every arm with those of arm full, with error bars.
 
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::{Calls, Row};
 use super::stats::{Estimate, difference, ratio, saved};
-use crate::figures::{number, percent};
+use crate::figures::{grouped, number, percent};
 
 const CONTROL: &str = "full";
-/// The maximum loss of right calls, in percentage points, for an arm to count as no worse.
+/// The maximum loss of right tasks, in percentage points, for an arm to count as no worse.
 pub const MARGIN_POINTS: f64 = 5.0;
 
 /// The result of comparing an arm with the control.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Verdict {
@@ -27,7 +28,7 @@ pub enum Verdict {
 }
 
 /// All rows of one driver and arm.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Cell {
     /// The driver.
@@ -45,6 +46,8 @@ pub struct Cell {
     /// The sum of calls.
     #[serde(flatten)]
     pub calls: Calls,
+    /// The share of tasks that are right: all true calls, and no other call that may have written.
+    pub task_share: Estimate,
     /// The share of true calls that are right, per task.
     pub right_share: Estimate,
     /// The share of true calls that are valid, ran, and are wrong, per task.
@@ -65,17 +68,23 @@ pub struct Cell {
     pub output: usize,
     /// The mean input that the provider reports, over the rows that have it.
     pub reported_input: Option<usize>,
+    /// The paired difference of right tasks to the control, as a share of tasks.
+    pub task_difference: Option<Estimate>,
     /// The paired difference of right calls to the control, as a share of true calls.
     pub right_difference: Option<Estimate>,
     /// The paired share of input tokens saved against the control on the same tasks. Uses the
     /// provider's figures if every row of both has them.
     pub input_saved: Option<Estimate>,
-    /// The verdict.
+    /// The verdict, by right tasks.
     pub verdict: Verdict,
+    /// If it is undecided: about how many tasks would decide, if they differ as these do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks_to_decide: Option<usize>,
 }
 
 /// The results of every driver and arm.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.ab-report/1")]
 #[non_exhaustive]
 pub struct Comparison {
     /// Always `toolfold.ab-report/1`.
@@ -84,7 +93,7 @@ pub struct Comparison {
     pub meters: Vec<String>,
     /// Per driver and arm, in the order of the rows' first appearance.
     pub cells: Vec<Cell>,
-    /// One sentence per driver.
+    /// A sentence per driver, and one per arm that is worse or undecided.
     pub sentences: Vec<String>,
 }
 
@@ -114,7 +123,11 @@ pub fn compare(rows: &[Row], drivers: &[&str], arms: &[&str]) -> Comparison {
             }
         }
     }
-    let sentences = drivers.iter().map(|driver| sentence(driver, &cells)).collect();
+    let mut sentences = Vec::new();
+    for driver in &drivers {
+        sentences.push(sentence(driver, &cells));
+        sentences.extend(cells.iter().filter(|cell| cell.driver == *driver).filter_map(lost));
+    }
     let mut meters: Vec<String> = Vec::new();
     for row in rows {
         if !meters.contains(&row.tokens.meter) {
@@ -143,8 +156,12 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
     }
     let right_share = share_of_truths(&done, |calls| calls.right);
     let reported: Vec<usize> = done.iter().filter_map(|row| Some(row.usage?.input)).collect();
-    let (right, input) = beside(&done, control.unwrap_or_default());
-    let right_difference = Some(difference(&right)).filter(|own| own.units > 0);
+    let pairs = beside(&done, control.unwrap_or_default());
+    let found = |of: fn(&Beside) -> (f64, f64, f64)| {
+        Some(difference(&pairs.iter().map(of).collect::<Vec<_>>())).filter(|own| own.units > 0)
+    };
+    let (task_difference, right_difference) = (found(|own| own.tasks), found(|own| own.right));
+    let input: Vec<(f64, f64)> = pairs.iter().map(|own| own.input).collect();
     let input_saved = Some(saved(&input)).filter(|own| own.units > 0);
     Cell {
         driver: driver.to_owned(),
@@ -154,6 +171,7 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         failed: rows.len() - done.len(),
         tasks: right_share.units,
         calls,
+        task_share: right_tasks(&done),
         right_share,
         silent_share: share_of_truths(&done, |calls| calls.silent),
         requests: sum(&done, |row| row.requests),
@@ -164,10 +182,23 @@ fn cell(driver: &str, arm: &str, rows: &[&Row], control: Option<&[&Row]>) -> Cel
         input: rounded_mean(&done, |row| row.tokens.input),
         output: rounded_mean(&done, |row| row.tokens.output),
         reported_input: reported.iter().sum::<usize>().checked_div(reported.len()),
+        task_difference,
         right_difference,
         input_saved,
-        verdict: if control.is_none() { Verdict::Control } else { accuracy_verdict(right_difference) },
+        verdict: if control.is_none() { Verdict::Control } else { accuracy_verdict(task_difference) },
+        tasks_to_decide: control.and(task_difference).and_then(tasks_to_decide),
     }
+}
+
+/// The share of right tasks; of a repeated task, the mean of its repeats.
+fn right_tasks(rows: &[&Row]) -> Estimate {
+    let mut tasks: IndexMap<&str, (f64, f64)> = IndexMap::new();
+    for row in rows {
+        let (right, all) = tasks.entry(&row.task).or_default();
+        *right += number(usize::from(row.is_right()));
+        *all += 1.0;
+    }
+    ratio(&tasks.into_values().map(|(right, all)| (right / all, 1.0)).collect::<Vec<_>>())
 }
 
 fn share_of_truths(rows: &[&Row], outcome: fn(&Calls) -> usize) -> Estimate {
@@ -188,13 +219,19 @@ fn rounded_mean(rows: &[&Row], of: fn(&Row) -> usize) -> usize {
     (sum(rows, of) + rows.len() / 2) / rows.len().max(1)
 }
 
-/// Right calls here, in the control, and the true ones.
-type Right = (f64, f64, f64);
-/// Input tokens here and in the control.
-type Input = (f64, f64);
+/// A task here and in the control, summed over the repeats that both have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Beside {
+    /// Repeats that are right here, in the control, and all.
+    tasks: (f64, f64, f64),
+    /// Right calls here, in the control, and the true ones.
+    right: (f64, f64, f64),
+    /// Input tokens here and in the control.
+    input: (f64, f64),
+}
 
-/// Every task in both arms, with the repeats that both have.
-fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<Right>, Vec<Input>) {
+/// Every task that both arms have.
+fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
     let mut in_control: IndexMap<(&str, usize), &Row> = IndexMap::new();
     for row in control {
         if row.error.is_none() {
@@ -208,20 +245,37 @@ fn beside(rows: &[&Row], control: &[&Row]) -> (Vec<Right>, Vec<Input>) {
         }
     }
     let all_reported = pairs.iter().all(|(own, other)| own.usage.is_some() && other.usage.is_some());
-    let mut tasks: IndexMap<&str, (Right, Input)> = IndexMap::new();
+    let mut tasks: IndexMap<&str, Beside> = IndexMap::new();
     for (own, other) in pairs {
-        let ((here, there, truths), (input, control_input)) = tasks.entry(&own.task).or_default();
-        *here += number(own.calls.right);
-        *there += number(other.calls.right);
-        *truths += number(own.calls.truths);
-        for (sum, row) in [(input, own), (control_input, other)] {
+        let sums = tasks.entry(&own.task).or_default();
+        sums.right.0 += number(own.calls.right);
+        sums.right.1 += number(other.calls.right);
+        sums.right.2 += number(own.calls.truths);
+        sums.tasks.0 += number(usize::from(own.is_right()));
+        sums.tasks.1 += number(usize::from(other.is_right()));
+        sums.tasks.2 += 1.0;
+        for (sum, row) in [(&mut sums.input.0, own), (&mut sums.input.1, other)] {
             *sum += number(match row.usage {
                 Some(usage) if all_reported => usage.input,
                 _ => row.tokens.input,
             });
         }
     }
-    tasks.into_values().unzip()
+    tasks.into_values().collect()
+}
+
+/// About how many tasks would decide an undecided comparison: the bar shrinks with the square root of
+/// their number, until a loss of [`MARGIN_POINTS`] is excluded or a loss is significant. `None` if
+/// it is decided, if there is no bar, or if no number that can be played would decide.
+fn tasks_to_decide(own: Estimate) -> Option<usize> {
+    /// No recorded task set is larger.
+    const MOST: f64 = 10_000.0;
+    let (bar, undecided) = (own.bar?, accuracy_verdict(Some(own)) == Verdict::Undecided);
+    let wanted = (own.value + MARGIN_POINTS / 100.0).max(-own.value);
+    let tasks = (number(own.units) * (bar / wanted).powi(2)).ceil();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and MOST")]
+    let tasks = (undecided && tasks <= MOST).then_some(tasks as usize);
+    tasks
 }
 
 fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
@@ -232,6 +286,23 @@ fn accuracy_verdict(right: Option<Estimate>) -> Verdict {
         Verdict::Worse
     } else {
         Verdict::Undecided
+    }
+}
+
+/// The verdict on an arm that is worse than the control, or undecided.
+fn lost(cell: &Cell) -> Option<String> {
+    let Cell { driver, arm, task_difference, .. } = cell;
+    let points = signed(*task_difference);
+    match cell.verdict {
+        Verdict::Worse => Some(format!("{driver}: {arm} is worse than full: {points} points of right tasks")),
+        Verdict::Undecided if task_difference.is_some() => {
+            let more = match cell.tasks_to_decide {
+                Some(tasks) => format!("about {} tasks would decide", grouped(tasks)),
+                None => "more tasks are needed to decide".to_owned(),
+            };
+            Some(format!("{driver}: {arm} is undecided: {points} points of right tasks; {more}"))
+        }
+        _ => None,
     }
 }
 
@@ -248,23 +319,23 @@ fn sentence(driver: &str, cells: &[Cell]) -> String {
             best = Some((cell, saves));
         }
     }
-    let full = percent(control.right_share.value);
+    let full = percent(control.task_share.value);
     match best {
         Some((cell, saves)) if saves.value > saves.bar.unwrap_or(f64::INFINITY) => format!(
-            "{driver}: arm {} is no worse than full within the error bar ({} points of right calls; full has {full}) and \
+            "{driver}: arm {} is no worse than full within the error bar ({} points of right tasks; full has {full}) and \
              saves {} of the input",
             cell.arm,
-            signed(cell.right_difference),
+            signed(cell.task_difference),
             with_bar(saves),
         ),
         Some((cell, _)) => format!(
             "{driver}: arm {} is no worse than full ({} points; full has {full} right), without a measurable saving of input",
             cell.arm,
-            signed(cell.right_difference)
+            signed(cell.task_difference)
         ),
-        None if own.len() < 2 => format!("{driver}: only arm full was played: {full} of the true calls are right"),
+        None if own.len() < 2 => format!("{driver}: only arm full was played: {full} of the tasks are right"),
         None => {
-            let bars = own.iter().filter_map(|cell| cell.right_difference?.bar).fold(f64::NAN, f64::min);
+            let bars = own.iter().filter_map(|cell| cell.task_difference?.bar).fold(f64::NAN, f64::min);
             let tasks = control.tasks;
             let seen = if bars.is_nan() {
                 "without an error bar".to_owned()
@@ -302,6 +373,8 @@ impl Calls {
         self.silent += other.silent;
         self.missed += other.missed;
         self.stray += other.stray;
+        self.writes += other.writes;
+        self.siblings += other.siblings;
         self.made += other.made;
         self.forwarded += other.forwarded;
         self.blind += other.blind;

@@ -1,6 +1,7 @@
 //! Requests and responses of the wires with models: what a host sends, and what it reads from the
 //! answer.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use toolfold::wire::Wire;
@@ -27,7 +28,7 @@ pub struct Ask<'a> {
 }
 
 /// The provider's counts, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Usage {
     /// All input, cached or not.

@@ -1,6 +1,7 @@
 //! A live experiment: compares two variants, per conversation.
 
 use indexmap::{IndexMap, IndexSet};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::live::LiveConversation;
@@ -16,7 +17,7 @@ pub const FEW: usize = 10;
 type Figures = IndexMap<&'static str, Estimate>;
 
 /// The conversations of one variant.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct VariantResult {
     /// Its name; empty for conversations outside an experiment, which are grouped by arm.
@@ -37,7 +38,7 @@ pub struct VariantResult {
 }
 
 /// A share in both variants.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ShareDifference {
     /// The name of the share.
@@ -52,7 +53,8 @@ pub struct ShareDifference {
 }
 
 /// The results of an experiment.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.ab-live/1")]
 #[non_exhaustive]
 pub struct Experiment {
     /// Always `toolfold.ab-live/1`.

@@ -33,6 +33,20 @@ pub fn differences(schema: &Value, truth: &Value, given: &Value) -> Vec<String> 
     names
 }
 
+/// Whether two lists have equal members in any order; other values as [`equal`].
+pub(super) fn same_members(one: &Value, other: &Value) -> bool {
+    let (Value::Array(one), Value::Array(other)) = (one, other) else { return equal(one, other) };
+    let mut left: Vec<&Value> = other.iter().collect();
+    let all = one.iter().all(|own| match left.iter().position(|other| equal(own, other)) {
+        Some(at) => {
+            left.swap_remove(at);
+            true
+        }
+        None => false,
+    });
+    all && left.is_empty()
+}
+
 /// The value with the schema's defaults for omitted properties.
 fn filled(schema: &Value, value: &Value, depth: usize) -> Value {
     let below = |schema: Option<&Value>, value: &Value| match schema {

@@ -1,6 +1,6 @@
 //! Reads event logs conversation by conversation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -40,6 +40,9 @@ pub struct LiveConversation {
     pub arrays: BTreeMap<String, (usize, usize)>,
     #[serde(skip)]
     pub(super) counted: Vec<String>,
+    /// The indices of its records: a record that two logs contain counts once.
+    #[serde(skip)]
+    pub(super) seen: BTreeSet<u64>,
 }
 
 /// Groups records by conversation: by id, or without ids from one beginning to the next.
@@ -61,7 +64,9 @@ impl LiveLog {
                 self.conversations.len() - 1
             }
         };
-        if let Some(own) = self.conversations.get_mut(at) {
+        if let Some(own) = self.conversations.get_mut(at)
+            && (record.conversation.is_empty() || own.seen.insert(record.seq))
+        {
             own.tally_record(record);
         }
     }

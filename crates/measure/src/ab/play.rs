@@ -1,7 +1,6 @@
 //! Plays one task in one arm, request by request.
 
 use serde_json::{Map, Value};
-use toolfold::catalog::Tool;
 use toolfold::conversation::{Conversation, Event, Outcome, ReplyKind, StartError, TurnError};
 use toolfold::engine::Engine;
 use toolfold::profile::Arm;
@@ -10,9 +9,9 @@ use toolfold::wire::{Capabilities, Wire};
 use super::counter::Counter;
 use super::driver::{Driver, Scripted};
 use super::exchange::{Ask, ExchangeError, Usage, body_of, closing_message, user_message};
-use super::judge::{differences, same};
-use super::row::{Calls, ROW_SCHEMA, Row, Tokens, Wrong};
+use super::row::{Calls, ROW_SCHEMA, Row, Tokens};
 use super::tasks::{Task, TrueCall};
+use super::turn::{Judge, Made, recorded};
 
 /// The answer to a forwarded call without a recorded result.
 pub const STUB: &str = "ok";
@@ -64,12 +63,6 @@ pub enum PlayError {
     Call(#[from] toolfold::conversation::CallError),
 }
 
-#[derive(Debug)]
-struct Ran {
-    tool: String,
-    arguments: Value,
-}
-
 /// A task in one arm on the real conversation, with a host's names, gate and repairs.
 #[derive(Debug)]
 pub struct Play<'t> {
@@ -83,9 +76,8 @@ pub struct Play<'t> {
     turn: usize,
     requests_in_turn: usize,
     calls_made: usize,
-    ran: Vec<Ran>,
-    /// Tools whose calls were answered instead of run in this turn.
-    corrected: Vec<String>,
+    /// The calls of this turn, in order.
+    made: Vec<Made>,
     last: Option<String>,
     row: Row,
 }
@@ -122,8 +114,7 @@ impl<'t> Play<'t> {
             turn: 0,
             requests_in_turn: 0,
             calls_made: 0,
-            ran: Vec::new(),
-            corrected: Vec::new(),
+            made: Vec::new(),
             last: None,
             row,
         };
@@ -185,13 +176,13 @@ impl<'t> Play<'t> {
             if let Outcome::Reply(reply) = outcome
                 && matches!(reply.answer.kind, ReplyKind::Invalid | ReplyKind::Shown | ReplyKind::Loop)
             {
-                self.corrected.extend(reply.target.clone());
+                self.made.extend(reply.target.clone().map(|tool| Made { tool, ran: None }));
             }
         }
         for call in turn.runnable() {
-            let ran = Ran { tool: call.target.to_string(), arguments: call.arguments };
-            turn.finish(&call.id, recorded(&engine, truths, &self.ran, &ran))?;
-            self.ran.push(ran);
+            let made = Made { tool: call.target.to_string(), ran: Some(call.arguments) };
+            turn.finish(&call.id, recorded(&engine, truths, &self.made, &made).unwrap_or(STUB))?;
+            self.made.push(made);
         }
         let answers = turn.into_messages();
         self.row.extra_requests += usize::from(!ends && !any_ran);
@@ -203,11 +194,18 @@ impl<'t> Play<'t> {
         let too_many = self.requests_in_turn >= MAX_REQUESTS_A_TURN;
         self.row.cut += usize::from(!ends && too_many);
         if ends || too_many {
-            self.judge_turn(&engine, truths);
+            let judge = Judge::new(&engine, self.task, truths, &self.made);
+            judge.add(self.turn, &mut self.row.calls, &mut self.row.wrong);
             self.turn += 1;
             self.hear_user(counter);
         }
         Ok(())
+    }
+
+    /// The messages so far, in the wire's format.
+    #[must_use]
+    pub fn messages(&self) -> &[Value] {
+        &self.messages
     }
 
     /// The row, once the play is done or cannot continue.
@@ -226,8 +224,7 @@ impl<'t> Play<'t> {
         let Some(turn) = self.task.turns.get(self.turn) else { return };
         self.row.calls.truths += turn.calls.len();
         self.requests_in_turn = 0;
-        self.ran.clear();
-        self.corrected.clear();
+        self.made.clear();
         if let Some(scripted) = &mut self.scripted {
             scripted.begin();
         }
@@ -256,56 +253,6 @@ impl<'t> Play<'t> {
         if let Some(usage) = usage {
             self.row.usage.get_or_insert_default().add(usage);
         }
-    }
-
-    /// Judges the turn's true calls: each is matched with a call that ran, an equal one first.
-    fn judge_turn(&mut self, engine: &Engine, truths: &[TrueCall]) {
-        let mut left: Vec<&Ran> = self.ran.iter().collect();
-        let mut open = Vec::new();
-        for truth in truths {
-            match left.iter().position(|ran| is_it(engine, truth, ran)) {
-                Some(at) => {
-                    left.remove(at);
-                    self.row.calls.right += 1;
-                    self.row.calls.at_once += usize::from(!self.corrected.contains(&truth.tool));
-                }
-                None => open.push(truth),
-            }
-        }
-        for truth in open {
-            let arguments = match left.iter().position(|ran| ran.tool == truth.tool) {
-                Some(at) => {
-                    self.row.calls.silent += 1;
-                    let ran = left.remove(at);
-                    differences(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
-                }
-                None => {
-                    self.row.calls.missed += 1;
-                    Vec::new()
-                }
-            };
-            self.row.wrong.push(Wrong { turn: self.turn, tool: truth.tool.clone(), arguments });
-        }
-        self.row.calls.stray += left.len();
-    }
-}
-
-fn schema_of<'e>(engine: &'e Engine, tool: &str) -> &'e Value {
-    engine.catalog().get(tool).map_or(&Value::Null, Tool::parameters)
-}
-
-fn is_it(engine: &Engine, truth: &TrueCall, ran: &Ran) -> bool {
-    truth.tool == ran.tool && same(schema_of(engine, &truth.tool), &truth.arguments, &ran.arguments)
-}
-
-/// The recorded result of the tool if this call was recorded; of several equal calls, the next.
-fn recorded(engine: &Engine, truths: &[TrueCall], before: &[Ran], ran: &Ran) -> String {
-    let meant: Vec<&TrueCall> = truths.iter().filter(|truth| is_it(engine, truth, ran)).collect();
-    let Some(first) = meant.first() else { return STUB.to_owned() };
-    let earlier = before.iter().filter(|own| is_it(engine, first, own)).count();
-    match meant.get(earlier) {
-        Some(TrueCall { result: Some(result), .. }) => result.clone(),
-        _ => STUB.to_owned(),
     }
 }
 

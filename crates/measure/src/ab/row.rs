@@ -1,5 +1,6 @@
 //! The result of one task in one arm: a line of the JSONL that `ab` writes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::exchange::Usage;
@@ -53,6 +54,12 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether the task is right: all true calls, and no other call that may have written.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.error.is_none() && self.calls.right == self.calls.truths && self.calls.writes == 0
+    }
+
     /// The key of the row: task, arm, driver, repeat.
     #[must_use]
     pub fn key(&self) -> (&str, &str, &str, usize) {
@@ -61,14 +68,15 @@ impl Row {
 }
 
 /// Counts of calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Calls {
     /// True calls of the task.
     pub truths: usize,
     /// True calls that ran with all of their arguments.
     pub right: usize,
-    /// The right calls that were right at the tool's first call in that turn.
+    /// The right calls before which no other call of their tool was made in that turn, except right
+    /// ones.
     pub at_once: usize,
     /// True calls of which only a valid call with other arguments ran.
     pub silent: usize,
@@ -76,6 +84,12 @@ pub struct Calls {
     pub missed: usize,
     /// Calls that ran without a matching true call.
     pub stray: usize,
+    /// The stray calls of tools that may write.
+    #[serde(default)]
+    pub writes: usize,
+    /// True calls whose tool never ran, while another tool that no true call asks for ran.
+    #[serde(default)]
+    pub siblings: usize,
     /// Calls that the driver made, including meta-tools.
     pub made: usize,
     /// Calls that ran.
@@ -99,7 +113,7 @@ pub struct Calls {
 }
 
 /// A true call that is not right.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Wrong {
     /// The turn, from 0.
@@ -111,7 +125,7 @@ pub struct Wrong {
 }
 
 /// Counted tokens: tool arrays by the meter, messages as text.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Tokens {
     /// The meter of the tool arrays.

@@ -1,11 +1,12 @@
 //! Means, ratios and differences over tasks or conversations, with standard errors.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::figures::number;
 
 /// A figure with its error.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The figure.

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use super::judge::{differences, same_members};
 use super::python::read_call;
 use crate::json::{object_member, string_member};
 
@@ -18,6 +19,31 @@ pub struct TrueCall {
     pub arguments: Value,
     /// The tool's result, if the task recorded it.
     pub result: Option<String>,
+    /// Arguments that are not compared.
+    pub ignored: Vec<String>,
+    /// Arguments with lists whose order does not matter.
+    pub unordered: Vec<String>,
+    /// Other calls that are as right as this one.
+    pub alternatives: Vec<TrueCall>,
+}
+
+impl TrueCall {
+    fn new(tool: String, arguments: Map<String, Value>) -> Self {
+        let (ignored, unordered, alternatives) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tool, arguments: Value::Object(arguments), result: None, ignored, unordered, alternatives }
+    }
+
+    /// The arguments in which a call of the tool differs, under the tool's schema.
+    #[must_use]
+    pub fn differences(&self, schema: &Value, given: &Value) -> Vec<String> {
+        let mut names = differences(schema, &self.arguments, given);
+        let is_same_list = |name: &str| match (self.arguments.get(name), given.get(name)) {
+            (Some(own), Some(other)) => same_members(own, other),
+            _ => false,
+        };
+        names.retain(|name| !self.ignored.contains(name) && !(self.unordered.contains(name) && is_same_list(name)));
+        names
+    }
 }
 
 /// A user's message and the calls that answer it.
@@ -40,6 +66,8 @@ pub struct Task {
     pub domains: Vec<String>,
     /// Its turns, in order.
     pub turns: Vec<Turn>,
+    /// Tools whose calls change nothing, besides those that their server describes as read-only.
+    pub reads: Vec<String>,
 }
 
 /// Tasks with their tools.
@@ -82,6 +110,8 @@ struct Written {
     #[serde(default)]
     involved_domains: Vec<String>,
     ground_truth: Vec<Vec<WrittenCall>>,
+    #[serde(default)]
+    reads: Vec<String>,
     /// Parallel to the true calls; text, or JSON that is returned as text.
     #[serde(default)]
     results: Vec<Vec<Value>>,
@@ -92,7 +122,20 @@ struct Written {
 #[serde(untagged)]
 enum WrittenCall {
     Python(String),
-    Json { name: String, arguments: Map<String, Value> },
+    Json(Box<WrittenObject>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenObject {
+    name: String,
+    arguments: Map<String, Value>,
+    #[serde(default)]
+    ignore: Vec<String>,
+    #[serde(default)]
+    unordered: Vec<String>,
+    #[serde(default)]
+    or: Vec<WrittenCall>,
 }
 
 impl Corpus {
@@ -182,23 +225,41 @@ fn task(domains: &IndexMap<String, Vec<Value>>, line: &str) -> Result<Task, Stri
         let mut results = all_results.next().unwrap_or_default().into_iter();
         let mut calls = Vec::new();
         for call in truths {
-            let (tool, arguments) = match call {
-                WrittenCall::Python(text) => from_python(&tools, &text)?,
-                WrittenCall::Json { name, arguments } => {
-                    schema_of(&tools, &name)?;
-                    (name, arguments)
-                }
-            };
-            let result = match results.next() {
+            let mut call = true_call(&tools, call)?;
+            call.result = match results.next() {
                 Some(Value::String(text)) => Some(text),
                 Some(value) => Some(value.to_string()),
                 None => None,
             };
-            calls.push(TrueCall { tool, arguments: Value::Object(arguments), result });
+            calls.push(call);
         }
         turns.push(Turn { user, calls });
     }
-    Ok(Task { id: written.id, domains: written.involved_domains, turns })
+    for name in &written.reads {
+        schema_of(&tools, name)?;
+    }
+    Ok(Task { id: written.id, domains: written.involved_domains, turns, reads: written.reads })
+}
+
+fn true_call(tools: &[&Value], call: WrittenCall) -> Result<TrueCall, String> {
+    let own = match call {
+        WrittenCall::Python(text) => {
+            let (tool, arguments) = from_python(tools, &text)?;
+            return Ok(TrueCall::new(tool, arguments));
+        }
+        WrittenCall::Json(own) => own,
+    };
+    schema_of(tools, &own.name)?;
+    let mut call = TrueCall::new(own.name, own.arguments);
+    (call.ignored, call.unordered) = (own.ignore, own.unordered);
+    for other in own.or {
+        let other = true_call(tools, other)?;
+        if !other.alternatives.is_empty() {
+            return Err(format!("an alternative of `{}` has alternatives of its own", call.tool));
+        }
+        call.alternatives.push(other);
+    }
+    Ok(call)
 }
 
 fn schema_of<'t>(tools: &[&'t Value], name: &str) -> Result<&'t Value, String> {

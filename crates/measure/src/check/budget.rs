@@ -1,12 +1,13 @@
 //! Budgets: the maximum cost and growth of tools.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::growth::Growth;
 use crate::figures::grouped;
 
 /// The rule of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Rule {
@@ -102,7 +103,7 @@ impl Default for Budgets {
 }
 
 /// A violated budget.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Finding {
     /// The violated rule.

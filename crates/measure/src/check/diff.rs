@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use toolfold::catalog::Tool;
@@ -16,7 +17,7 @@ use crate::figures::grouped;
 const MAX_POINTERS: usize = 20;
 
 /// The differences between two locks of the same meter, wire, model and arm.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Diff {
     /// The first turn of each arm in either lock, in the newer one's order.
@@ -32,7 +33,7 @@ pub struct Diff {
 }
 
 /// The first turn of an arm; `None` if it was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ArmChange {
     /// The arm.
@@ -47,13 +48,20 @@ pub struct ArmChange {
 }
 
 impl ArmChange {
+    /// For arm `auto`: which arm it takes instead of which, if that changed.
+    #[must_use]
+    pub fn flip(&self) -> Option<String> {
+        let (old, new) = self.takes.as_ref()?;
+        Some(format!("`{}` takes `{new}` instead of `{old}`", self.arm))
+    }
+
     pub(super) fn is_unchanged(&self) -> bool {
         self.before == self.after && self.takes.is_none()
     }
 }
 
 /// The kind of change of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ChangeKind {
@@ -81,7 +89,7 @@ impl ChangeKind {
 }
 
 /// A changed tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ToolChange {
     /// Its name.
@@ -112,7 +120,7 @@ impl ToolChange {
 }
 
 /// A part whose cost changed; 0 if it was absent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct PartChange {
     /// `description`, the JSON pointer of a parameter, or `rest`.
@@ -177,7 +185,8 @@ impl Diff {
             }
         }
         parts.push(format!("{} unchanged", grouped(self.unchanged)));
-        format!("Tools: {}.", parts.join(", "))
+        let flips: String = self.arms.iter().filter_map(ArmChange::flip).map(|flip| flip + ". ").collect();
+        format!("{flips}Tools: {}.", parts.join(", "))
     }
 
     /// The changes other than tools and totals, one sentence each.

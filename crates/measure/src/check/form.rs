@@ -1,6 +1,7 @@
 //! A check with its result, from which every output format is written.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::budget::{Budgets, Finding};
@@ -9,7 +10,7 @@ use super::lock::Lock;
 use crate::figures::grouped;
 
 /// The place where a tool is defined or its figure is recorded.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Place {
     /// The file, as the user named it.

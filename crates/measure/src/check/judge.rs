@@ -14,7 +14,7 @@ impl Budgets {
         let mut found = Vec::new();
         self.first_turn(now, &mut found);
         if let (Some(growth), Some(diff)) = (self.max_growth, diff) {
-            arm_growth(growth, diff, &mut found);
+            arm_growth(growth, diff, &now.arm, &mut found);
         }
         self.categories_over(now, &mut found);
         self.tools_over(now, &mut found);
@@ -133,7 +133,17 @@ fn part_name(part: Option<&PartChange>) -> Option<String> {
     Some(part?.part.clone())
 }
 
-fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
+/// How much of an arm's growth a tool is: what grew as the arm shows it. A lock has that for arm full
+/// and for its own arm (`shown`); nothing in another arm is blamed.
+fn growth_in(arm: &str, shown: &str, tool: &ToolChange) -> usize {
+    match arm {
+        "full" => tool.growth(),
+        arm if arm == shown => tool.shown_after.saturating_sub(tool.shown_before),
+        _ => 0,
+    }
+}
+
+fn arm_growth(growth: Growth, diff: &Diff, shown: &str, found: &mut Vec<Finding>) {
     for arm in &diff.arms {
         let (Some(before), Some(after)) = (arm.before, arm.after) else { continue };
         let limit = before.saturating_add(growth.allowed_from(before));
@@ -141,16 +151,22 @@ fn arm_growth(growth: Growth, diff: &Diff, found: &mut Vec<Finding>) {
             continue;
         }
         let (mut tool, mut part, mut largest) = (None, None, String::new());
-        if let Some(most) = diff.tools.iter().find(|tool| tool.growth() > 0) {
-            let grown = most_grown(most);
+        let in_arm = |tool: &ToolChange| growth_in(&arm.arm, shown, tool);
+        // Of equal ones the first, which grew most in full.
+        if let Some(most) = diff.tools.iter().rev().max_by_key(|tool| in_arm(tool)).filter(|tool| in_arm(tool) > 0) {
+            // The parts are those of the full tool.
+            let grown = most_grown(most).filter(|_| in_arm(most) == most.growth());
             let what = if most.kind == ChangeKind::Added { "the new tool" } else { "tool" };
-            let (more, text) = (grouped(most.growth()), part_text(", ", grown));
+            let (more, text) = (grouped(in_arm(most)), part_text(", ", grown));
             largest = format!("; most in {what} `{}`: +{more}{text}", most.name);
             (tool, part) = (Some(most.name.clone()), part_name(grown));
         }
+        let whose = match arm.flip() {
+            Some(flip) => format!("{flip}, whose first turn"),
+            None => format!("the first turn of arm `{}`", arm.arm),
+        };
         let message = format!(
-            "the first turn of arm `{}` grew by {} tokens, {} -> {}, and may grow {}{largest}",
-            arm.arm,
+            "{whose} grew by {} tokens, {} -> {}, and may grow {}{largest}",
             grouped(after - before),
             grouped(before),
             grouped(after),

@@ -1,6 +1,7 @@
 //! The lock: the accepted cost of every tool, one line per tool.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toolfold::catalog::Tool;
 use toolfold::profile::Assigned;
@@ -14,7 +15,7 @@ pub const LOCK_VERSION: u64 = 1;
 pub const MARK: &str = "# toolfold.lock: ";
 
 /// The cost of a tool list under one meter, profile and set of arms.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Lock {
@@ -65,7 +66,7 @@ impl Lock {
 }
 
 /// A profile's name and digest.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ProfileId {
@@ -84,7 +85,7 @@ impl ProfileId {
 }
 
 /// The cost of an arm's first turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ArmTotal {
@@ -104,7 +105,7 @@ impl ArmTotal {
 }
 
 /// The cost of one tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LockedTool {

@@ -45,18 +45,17 @@ pub fn diff_markdown(now: &Lock, diff: &Diff) -> String {
 }
 
 fn write_diff(out: &mut String, diff: &Diff) {
+    for flip in diff.arms.iter().filter_map(ArmChange::flip) {
+        out.push_str(&format!("**{}**\n\n", sentence_markdown(&flip)));
+    }
     out.push_str("| first turn | before | after | change |\n|---|---:|---:|---:|\n");
-    for ArmChange { arm, before, after, takes } in &diff.arms {
+    for ArmChange { arm, before, after, .. } in &diff.arms {
         let change = match (before, after) {
             (Some(before), Some(after)) => signed(*before, *after),
             _ => String::new(),
         };
-        let takes = match takes {
-            Some((old, new)) => format!(", chose {}, now chooses {}", code(old), code(new)),
-            None => String::new(),
-        };
         let [before, after] = [before, after].map(|side| side.map_or_else(|| "–".to_owned(), grouped));
-        out.push_str(&format!("| {}{takes} | {before} | {after} | {change} |\n", code(arm)));
+        out.push_str(&format!("| {} | {before} | {after} | {change} |\n", code(arm)));
     }
     if !diff.tools.is_empty() {
         let tools = diff.tools.len();

@@ -190,6 +190,33 @@ fn every_budget_reports_exactly_its_violations() {
 }
 
 #[test]
+fn an_arm_that_grew_is_blamed_on_what_grew_in_it() {
+    // `read` grew in full only, `write` only as arm stable shows it.
+    let mut now = grown(200);
+    now.tools[1].shown += 40;
+    now.arms["stable"].tokens += 40;
+    now.arms.insert("lean".to_owned(), ArmTotal::new(900, ""));
+    let mut before = two();
+    before.arms.insert("lean".to_owned(), ArmTotal::new(100, ""));
+    let budgets = Budgets { max_growth: Some(Growth::Tokens(0)), ..Budgets::default() };
+    let message = |now: &Lock, before: &Lock, arm: &str| {
+        let found = budgets.find_violations(now, Some(&Diff::between(before, now)));
+        found.into_iter().find(|own| own.arm.as_deref() == Some(arm)).unwrap().message
+    };
+    assert!(message(&now, &before, "full").contains("most in tool `read`: +200, `/properties/path`"));
+    let stable = message(&now, &before, "stable");
+    assert!(stable.ends_with("; most in tool `write`: +40"), "{stable}");
+    // Nothing is known about the tools of a third arm.
+    let lean = message(&now, &before, "lean");
+    assert!(lean.ends_with("grew by 800 tokens, 100 -> 900, and may grow by at most 0 tokens"), "{lean}");
+    before.arms["lean"].takes = "stable".to_owned();
+    now.arms["lean"].takes = "kept".to_owned();
+    let flipped = message(&now, &before, "lean");
+    assert!(flipped.starts_with("`lean` takes `kept` instead of `stable`, whose first turn grew by 800"), "{flipped}");
+    assert!(Diff::between(&before, &now).sentence().starts_with("`lean` takes `kept` instead of `stable`. Tools: "));
+}
+
+#[test]
 fn growth_is_tokens_or_a_share() {
     for (text, expected) in [
         ("200", Some(Growth::Tokens(200))),

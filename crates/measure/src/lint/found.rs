@@ -1,5 +1,6 @@
 //! Collects and sorts findings, and computes their costs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,7 +31,7 @@ pub enum Edit {
 }
 
 /// A violation of a rule.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The rule's id.
     pub rule: &'static str,
@@ -67,7 +68,7 @@ pub struct Finding {
 }
 
 /// The number of findings by severity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Total {
     /// The tool loses meaning, or a call cannot work.
@@ -79,7 +80,8 @@ pub struct Total {
 }
 
 /// The result of a lint run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "toolfold.lint/1")]
 #[non_exhaustive]
 pub struct Lint {
     /// Always `toolfold.lint/1`.

@@ -1,10 +1,11 @@
 //! The table of rules: what each finds and what to do about it.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::diagnostic::Severity;
 
 /// The subject of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Group {
@@ -41,7 +42,7 @@ impl Group {
 }
 
 /// One rule. Its id is stable: configurations name it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Rule {
     /// The id, in kebab-case.

@@ -286,20 +286,62 @@ fn numbers<'t>(from: &'t str, to: &'t str) -> Option<(&'t str, &'t str)> {
     (from.parse::<f64>().is_ok() && to.parse::<f64>().is_ok()).then_some((from, to))
 }
 
+/// Whether a text is a number, possibly with commas before every three digits.
+fn is_number(text: &str) -> bool {
+    let (whole, rest) = text.split_once('.').map_or((text, ""), |(whole, rest)| (whole, rest));
+    let mut groups = whole.trim_start_matches(['-', '+']).split(',');
+    let is_digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+    let first = groups.next().unwrap_or_default();
+    let mut others = groups.peekable();
+    if others.peek().is_none() {
+        return text.parse::<f64>().is_ok();
+    }
+    (1..=3).contains(&first.len())
+        && is_digits(first)
+        && others.all(|group| group.len() == 3 && is_digits(group))
+        && is_digits(rest)
+}
+
 /// The default that a description names: a number, a boolean, or quoted text.
 fn default_in(text: &str) -> Option<&str> {
     const CUES: [&str; 6] = ["defaults to ", "default: ", "default is ", "(default ", "default = ", "default to "];
     let lower = text.to_ascii_lowercase();
     let end = CUES.iter().filter_map(|cue| Some(lower.find(cue)? + cue.len())).min()?;
     let rest = text.get(end..)?;
-    let end = rest.find([' ', ')', ',', ';', '\n']).unwrap_or(rest.len());
+    let is_end = |at: usize, c: char| match c {
+        // The comma of `12,000` is a part of the number.
+        ',' => !rest.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())),
+        c => matches!(c, ' ' | ')' | ';' | '\n'),
+    };
+    let end = rest.char_indices().find(|(at, c)| is_end(*at, *c)).map_or(rest.len(), |(at, _)| at);
     // `1 hour ago` is not 1.
     let more = rest.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(char::is_alphanumeric));
     let word = rest.get(..end)?;
     let more = more && !word.ends_with('.');
     let word = word.trim_end_matches('.');
     let bare = word.trim_matches(['\'', '"', '`']);
-    let plain = matches!(bare.to_ascii_lowercase().as_str(), "true" | "false") || bare.parse::<f64>().is_ok();
+    let plain = matches!(bare.to_ascii_lowercase().as_str(), "true" | "false") || is_number(bare);
     let quoted = word.starts_with(['\'', '"', '`']) && word.len() > 2 && word.ends_with(['\'', '"', '`']);
     (plain && !more || quoted).then_some(bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_in;
+
+    #[test]
+    fn a_default_in_words_is_a_whole_number() {
+        for (text, expected) in [
+            ("Maximum characters (default 12,000)", Some("12,000")),
+            ("Defaults to 1,234,567.5.", Some("1,234,567.5")),
+            ("Default: -2.5, at most 10", Some("-2.5")),
+            ("Defaults to 12, 13 or 14", Some("12")),
+            ("(default 12,00)", None),
+            ("(default 1,2,3)", None),
+            ("Defaults to chromium", None),
+            ("(default 1 hour ago)", None),
+        ] {
+            assert_eq!(default_in(text), expected, "{text}");
+        }
+    }
 }

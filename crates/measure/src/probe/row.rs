@@ -1,5 +1,6 @@
 //! The results of trials as a row of the capability table.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::wire::{Capabilities, Support, Wire};
 
@@ -10,7 +11,7 @@ use crate::suggest::toml_string;
 const ENOUGH: usize = 3;
 
 /// The trials of one case.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CaseResult {
     /// The case, by its name.

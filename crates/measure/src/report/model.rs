@@ -1,8 +1,7 @@
 //! The report as data: the contract `toolfold.report/2`.
 
 use indexmap::IndexMap;
-use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::sim::TimelineRequest;
@@ -328,11 +327,4 @@ pub struct CategoryCost {
     pub full: usize,
     /// The same tools as summaries.
     pub summary: usize,
-}
-
-/// The JSON Schema of a printed [`Report`].
-#[must_use]
-pub fn report_schema() -> Schema {
-    // Of what is written, not of what could be read: empty parts are left out.
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<Report>()
 }

@@ -1,5 +1,6 @@
 //! Compares arms: the cost of each over a session relative to arm `full`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::profile::{
     CacheLoss, CacheRules, Delivery, RequestBill, SessionBill, SessionRequest, TokenPrices, bill_session,
@@ -44,7 +45,7 @@ impl Pricing {
 }
 
 /// The cost of a session under several arms.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Simulation {
     /// The arms in the order they were given.
@@ -52,7 +53,7 @@ pub struct Simulation {
 }
 
 /// The cost of a session under one arm.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ArmCost {
     /// The arm.
@@ -98,7 +99,7 @@ pub struct ArmCost {
 }
 
 /// A request of a session under an arm, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct TimelineRequest {
     /// The step of the session that it belongs to, counted from 1.

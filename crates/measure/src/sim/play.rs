@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::profile::{PromptPart, SessionRequest};
 
@@ -58,10 +59,13 @@ pub enum Opening {
     Categories(Vec<usize>),
     /// These tools, by index in the catalog; their categories if the arm opens only those.
     Tools(Vec<usize>),
+    /// Calls of these tools, by index in the catalog, without a look-up: the gate answers a call of
+    /// a tool that hides parameters with its definition, and the model calls again.
+    Calls(Vec<usize>),
 }
 
 /// The purpose of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum RequestKind {
@@ -97,8 +101,14 @@ pub fn play(arm: &ArmSizes, session: &Session) -> Vec<Played> {
         state.messages = state.messages.saturating_add(own.input);
         for opening in &own.opens {
             let Some(opened) = state.open_tools(opening) else { continue };
-            played.push(Played { step, kind: RequestKind::Expand, request: state.next_request(arm.ask) });
-            state.messages = state.messages.saturating_add(arm.reply).saturating_add(opened.answer);
+            // A call that the gate answers is as long as the call that then runs.
+            let (ask, kept) = match opening {
+                Opening::Calls(_) => (own.output, own.output.saturating_sub(own.thinking)),
+                _ => (arm.ask, arm.ask),
+            };
+            played.push(Played { step, kind: RequestKind::Expand, request: state.next_request(ask) });
+            let reply = arm.reply.saturating_sub(arm.ask).saturating_add(kept);
+            state.messages = state.messages.saturating_add(reply).saturating_add(opened.answer);
             if opened.growth > 0 {
                 state.tools = state.tools.saturating_add(opened.growth);
                 state.changed = Some(PromptPart::Tools);
@@ -184,6 +194,11 @@ impl<'a> State<'a> {
                 }
                 let mean = |sum: usize| sum.saturating_mul(count) / folded.max(1);
                 (count > 0).then(|| Opened { answer: mean(all.answer), growth: mean(all.growth) })
+            }
+            Opening::Calls(tools) => {
+                let arm = self.arm;
+                let hides = |at: &usize| arm.folded.get(*at).copied().flatten().is_some_and(|own| own.hides);
+                self.open_each(tools.iter().copied().filter(hides))
             }
             Opening::Tools(tools) if !self.arm.only_categories => self.open_each(tools.iter().copied()),
             Opening::Tools(tools) | Opening::Categories(tools) => {

@@ -350,7 +350,13 @@ impl Scenario {
         let (mut folded, mut categories) = (Vec::with_capacity(tools), Vec::new());
         for (category, own) in members.iter().enumerate() {
             for nth in 0..own.len() {
-                folded.push((!whole && nth < opens).then_some(FoldedTool { category, answer, growth, lookups }));
+                folded.push((!whole && nth < opens).then_some(FoldedTool {
+                    category,
+                    answer,
+                    growth,
+                    lookups,
+                    hides: true,
+                }));
             }
             if !whole {
                 categories.push(own.iter().copied().take(opens).collect());

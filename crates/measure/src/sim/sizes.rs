@@ -19,6 +19,8 @@ pub struct FoldedTool {
     pub growth: usize,
     /// The expected number of look-ups at its first use, in thousandths.
     pub lookups: u32,
+    /// Whether the arm hides a parameter of it, so that the gate answers its first call.
+    pub hides: bool,
 }
 
 /// An arm in the simulation: every size in tokens.
@@ -82,7 +84,9 @@ impl ArmSizes {
                     let in_place = || counting.text(name()) + 1;
                     let lookups = rates.of_tool(presentation, engine.catalog(), *at);
                     let tool = folded_tool(arm.delivery(), category, own, shown, in_place);
-                    *place = Some(FoldedTool { lookups, ..tool });
+                    let hidden = |tool| !presentation.hidden_parameters(*at, tool).is_empty();
+                    let hides = engine.catalog().at(*at).is_some_and(hidden);
+                    *place = Some(FoldedTool { lookups, hides, ..tool });
                 }
             }
             categories.push(entry.tools.clone());
@@ -174,11 +178,13 @@ fn folded_tool(
     match delivery {
         Delivery::InPlace => {
             let growth = whole.saturating_sub(tokens.array(shown));
-            FoldedTool { category, answer: in_place(), growth, lookups: 0 }
+            FoldedTool { category, answer: in_place(), growth, lookups: 0, hides: true }
         }
-        Delivery::Native | Delivery::Append => FoldedTool { category, answer: whole, growth: 0, lookups: 0 },
+        Delivery::Native | Delivery::Append => {
+            FoldedTool { category, answer: whole, growth: 0, lookups: 0, hides: true }
+        }
         Delivery::None | Delivery::InResult | Delivery::Bridge => {
-            FoldedTool { category, answer: tokens.answer, growth: 0, lookups: 0 }
+            FoldedTool { category, answer: tokens.answer, growth: 0, lookups: 0, hides: true }
         }
     }
 }

@@ -107,6 +107,9 @@ fn an_expansion_is_billed_as_the_arm_delivers_it() {
     check("stable", category(), &[(1_300, 200), (1_300, 410), (1_300, 1_810), (1_300, 2_020)]);
     check("native", category(), &[(1_100, 200), (1_100, 410), (1_100, 1_410), (1_100, 1_620)]);
     check("stable", vec![Opening::Tools(vec![3])], &[(1_300, 200), (1_300, 410), (1_300, 1_110), (1_300, 1_320)]);
+    // The gate answers a call of 10 tokens with the definition, and the call is made again.
+    check("stable", vec![Opening::Calls(vec![3])], &[(1_300, 200), (1_300, 410), (1_300, 1_120), (1_300, 1_330)]);
+    check("full", vec![Opening::Calls(vec![3])], &[(3_000, 200), (3_000, 410), (3_000, 620)]);
     // Arm seed opens categories only.
     check("seed", vec![Opening::Tools(vec![3])], &[(1_300, 200), (1_300, 410), (2_200, 410), (2_200, 620)]);
     let (session, rules) = (opening(category()), CacheRules::new(100, 1_250, 1_024));

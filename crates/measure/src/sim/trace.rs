@@ -40,7 +40,10 @@ pub enum Lookup {
     Name,
     /// Its category, before its first call.
     Category,
-    /// Never.
+    /// Never: the gate answers the first call of a tool that hides parameters, and the model calls
+    /// again.
+    Gate,
+    /// Never, and every call is right.
     Never,
 }
 
@@ -140,6 +143,7 @@ impl Trace {
         match lookup {
             Lookup::Name => step.opens.push(Opening::Tools(called)),
             Lookup::Category => step.opens.push(Opening::Categories(called)),
+            Lookup::Gate => step.opens.push(Opening::Calls(called)),
             Lookup::Never => {}
         }
     }

@@ -141,7 +141,7 @@ impl<'s> Costs<'s> {
                 } else {
                     (form.whole, 0)
                 };
-                *place = Some(FoldedTool { category, answer, growth, lookups: 0 });
+                *place = Some(FoldedTool { category, answer, growth, lookups: 0, hides: true });
             }
             categories.push(entry.tools.clone());
         }

@@ -1,5 +1,6 @@
 //! Estimates a suggestion on sessions that it was not made from.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Fitter, SuggestError};
@@ -13,7 +14,7 @@ pub(super) const MIN_SESSIONS: usize = 10;
 
 /// The gain over the current profile on sessions that a suggestion was not made from: sessions are
 /// split into five parts, and each part is priced under a suggestion made from the other four.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct HeldOut {
     /// The number of parts.

@@ -1,5 +1,6 @@
 //! The report of a suggestion, in addition to the profile.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::catalog::Catalog;
 use toolfold::profile::Detail;
@@ -13,7 +14,7 @@ use crate::usage::{Usage, UsedSession};
 const CURVE: [usize; 9] = [1, 2, 3, 5, 8, 12, 20, 35, 60];
 
 /// A suggested profile with its report.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Suggestion {
     /// The profile as a file that [`toolfold::profile::ToolProfile::parse`] reads.
@@ -46,7 +47,7 @@ pub struct Suggestion {
 }
 
 /// A tool of the suggested core.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SuggestedTool {
     /// Its name.
@@ -60,7 +61,7 @@ pub struct SuggestedTool {
 }
 
 /// A category of the suggestion.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SuggestedCategory {
     /// Its name.
@@ -74,7 +75,7 @@ pub struct SuggestedCategory {
 }
 
 /// The coverage of the most used tools.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct CoveragePoint {
     /// The number of most used tools, by sessions.
@@ -86,7 +87,7 @@ pub struct CoveragePoint {
 }
 
 /// An optional parameter that is used but hidden.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct HiddenParameter {
     /// The tool.
@@ -102,7 +103,7 @@ pub struct HiddenParameter {
 }
 
 /// The expected cost of sessions under several profiles, simulated for the sessions read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ExpectedCosts {
     /// Under the current profile.

@@ -1,5 +1,6 @@
 //! Simulates sessions: the cost of each under a profile.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::profile::bill_session;
 
@@ -10,7 +11,7 @@ use crate::sim::{Opening, RequestKind, Session, SessionStep, play};
 use crate::usage::UsedSession;
 
 /// The total cost of sessions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Simulated {
     /// The number of simulated sessions.

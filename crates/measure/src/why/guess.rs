@@ -1,5 +1,6 @@
 //! What a folded schema hides of each parameter.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -9,7 +10,7 @@ use toolfold::schema::{dereferenced, properties, required};
 const MAX_DEPTH: usize = 6;
 
 /// A parameter that is hidden at least partly.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Guess {
     /// The parameter.
@@ -24,7 +25,7 @@ pub struct Guess {
 }
 
 /// A property of a parameter that can be hidden.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Hidden {

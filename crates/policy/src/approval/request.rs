@@ -1,5 +1,6 @@
 //! The request that an approval answers, and what a person sees of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,7 @@ use crate::links::Links;
 
 /// What a person is shown before approving. Part of the digest: a call that is displayed otherwise
 /// needs a new approval.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Displayed {
     /// The real target: the tool, or what a dispatching tool passes the call on to.
@@ -52,7 +53,7 @@ impl Displayed {
 }
 
 /// A call that needs approval, with everything that the approval is bound to.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Request {
     /// Who provides the tool.

@@ -1,6 +1,7 @@
 //! What a command line does: the lists that the policy judges, and the limits within which they are
 //! made.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::argv::Word;
@@ -14,7 +15,7 @@ pub(crate) const MAX_COMMANDS: usize = 200;
 pub(crate) const MAX_DEPTH: usize = 8;
 
 /// The role of a command in its line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Role {
@@ -28,7 +29,7 @@ pub enum Role {
 }
 
 /// A command: a program and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Command {
     /// The program and its arguments.
@@ -38,7 +39,7 @@ pub struct Command {
 }
 
 /// The effect on a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct FileEffect {
     /// The path, if it is known.
@@ -65,7 +66,7 @@ impl FileEffect {
 }
 
 /// The weight of an unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Weight {
@@ -79,7 +80,7 @@ pub enum Weight {
 }
 
 /// A part of a command whose meaning is known only when it runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Unknown {
     /// Its kind: a stable kebab-case word.
@@ -136,7 +137,7 @@ impl Unknown {
 }
 
 /// The side effects of a command line.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct SideEffects {
     /// The commands, in the order of the source.

@@ -1,6 +1,7 @@
 //! Tests of `ab`: recorded tasks, oracles, resuming, models that are programs or servers, and
 //! reports.
 
+mod judging;
 mod live;
 #[cfg(unix)]
 mod models;
@@ -55,6 +56,7 @@ fn ran(args: &[&str]) -> Output {
 fn json_of(args: &[&str]) -> Value {
     let output = ran(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    crate::schemas::check_output(args, &String::from_utf8_lossy(&output.stdout));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

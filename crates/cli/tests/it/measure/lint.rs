@@ -31,6 +31,13 @@ fn a_valid_list_has_no_findings_and_a_bad_one_fails() {
 }
 
 #[test]
+fn an_empty_list_is_an_error_with_a_sentence() {
+    let (code, out, err) = lint(&[], "[]");
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("error[no-tools]") && err.contains("the tool list is empty"), "{err}");
+}
+
+#[test]
 fn severities_decide_the_exit_code() {
     let warned = r#"[{"name":"a","inputSchema":{"type":"object","properties":{}}}]"#;
     assert_eq!(lint(&[], warned).0, 0);

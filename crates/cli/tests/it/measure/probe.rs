@@ -109,6 +109,7 @@ fn the_row_is_read_back_as_presentation_capabilities() {
     let row_name = row.to_str().unwrap();
     let (code, printed, said) = asked(Model::DeclaredOnly, &["--out", row_name, "--json"]);
     assert_eq!(code, Some(0), "{said}");
+    crate::schemas::check_output(&["probe", "--json"], &printed);
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(printed["schema"], "toolfold.probe/1");
     assert_eq!(printed["row"], std::fs::read_to_string(&row).unwrap());

@@ -157,6 +157,11 @@ fn a_transcript_of_any_wire_is_a_session() {
         assert!((1_190..=1_320).contains(&last), "{last}: {transcript}");
         let never = answer_never(&text);
         assert_eq!(arm(&never, "stable")["requests"], 3);
+        // The gate answers a call only where parameters are hidden.
+        for (name, requests) in [("stable", 4), ("kept", 3)] {
+            let args = ["--model", "gpt-5.4", "--arms", name, "--trace", "-", "--lookup", "gate"];
+            assert_eq!(arm(&self::answer(&args, &text), name)["requests"], requests, "{name}: {transcript}");
+        }
     }
     for (text, because) in [
         ("{}", "expected messages"),

@@ -61,7 +61,9 @@ impl Place {
         let output = toolfold_testing::command(TOOLFOLD, &self.0, args, input.as_bytes());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let code = output.status.code().expect("it exits without a signal");
-        Ran { code, out: text(output.stdout), err: text(output.stderr) }
+        let out = text(output.stdout);
+        crate::schemas::check_output(args, &out);
+        Ran { code, out, err: text(output.stderr) }
     }
 
     /// A shell server that answers `tools/list` with the output of a command after its id.

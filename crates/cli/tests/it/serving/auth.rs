@@ -84,6 +84,8 @@ fn a_server_is_logged_in_to_and_its_tools_are_called() {
     assert!(good && said.contains("logged out") && kept(&place).is_empty(), "{said}");
     let (said, good) = place.toolfold(&["gateway", "logout", "--url", &url]);
     assert!(good && said.contains("was not logged in"), "{said}");
+    let args = ["gateway", "logout", "--json", "--url", &url];
+    assert_eq!(crate::schemas::check_output(&args, &place.toolfold(&args).0), Some("gateway logout"));
     let mut lines = gateway(&place, &["--url", &url]);
     assert!(error(&initialize(&mut lines, "0")).contains(&hint));
 }

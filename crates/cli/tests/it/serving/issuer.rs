@@ -301,6 +301,7 @@ pub(crate) fn log_in(place: &Place, args: &[&str]) -> (String, bool) {
         browse(address);
     }
     output.read_to_string(&mut said).unwrap();
+    crate::schemas::check_output(&["gateway", "login", "--json"], &said);
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     (said, child.wait().unwrap().success())
 }

@@ -58,7 +58,7 @@ fn the_worked_conversation_is_what_happens() {
 #[test]
 fn the_page_names_every_request() {
     let page = crate::project("docs/session.md");
-    let schema = toolfold_cli::session_schema();
+    let schema: Value = serde_json::from_str(&crate::commands::run(&["session", "--schema"]).out).unwrap();
     let requests = schema["$defs"]["Request"]["oneOf"].as_array().unwrap();
     assert!(requests.len() >= 18);
     for request in requests {

@@ -41,6 +41,8 @@ fn the_logs_of_a_two_arm_experiment_give_a_result_with_an_error_bar() {
     assert_eq!(variants[0]["shares"]["repaired"]["value"], 0.5);
     let saved = found["saved"]["value"].as_f64().unwrap();
     assert!(saved > 0.5 && found["saved"]["bar"].is_number(), "{}", found["saved"]);
+    // A record that two logs contain counts once.
+    assert_eq!(json_of(&["ab", "report", &one, &two, &one, "--json"]), found);
     let text = String::from_utf8(ran(&["ab", "report", &one, &two]).stdout).unwrap();
     assert!(text.contains("treatment saves "), "{text}");
     assert!(text.contains("no measurable difference in repaired calls with 12 conversations"), "{text}");

@@ -61,6 +61,7 @@ fn the_action_annotates_and_summarises() {
     let action = yaml(".github/actions/check/action.yml");
     let step = action["runs"]["steps"].as_array().unwrap().last().unwrap();
     let path = locked("action", &[]);
+    std::fs::create_dir(path.join(".git")).unwrap();
     write(&path, "tools.json", &tools(20));
     std::fs::write(path.join("step.sh"), step["run"].as_str().unwrap()).unwrap();
     let go = |inputs: &[(&str, &str)]| {

@@ -75,3 +75,23 @@ fn a_redirected_standard_output_is_written_once() {
     let (_, expected, _) = run(&path, &["lock", "--tools", "tools.json", "--out", "-"]);
     assert_eq!(std::fs::read_to_string(path.join("out.lock")).unwrap(), expected);
 }
+
+/// The lock belongs to the configuration that was found, and annotations to the repository.
+#[test]
+fn the_lock_is_beside_the_configuration_and_annotations_name_files_of_the_repository() {
+    let path = folder("beside");
+    std::fs::create_dir_all(path.join(".git")).unwrap();
+    std::fs::create_dir_all(path.join("sub/deeper")).unwrap();
+    std::fs::write(path.join("toolfold.toml"), "[tools]\nfile = \"sub/tools.json\"\n").unwrap();
+    write(&path, "sub/tools.json", &tools(0));
+    let below = path.join("sub/deeper");
+    assert_eq!(run(&below, &["lock"]).0, 0);
+    assert!(path.join("toolfold.lock").is_file() && !below.join("toolfold.lock").exists());
+    write(&path, "sub/tools.json", &tools(20));
+    for (from, more) in [(&below, &[][..]), (&path, &[]), (&below, &["--tools", "../tools.json"])] {
+        let (code, out, err) = run(from, &[&["check", "--output", "github"], more].concat());
+        assert_eq!(code, 1, "{err}");
+        assert!(out.lines().all(|line| line.starts_with("::error file=sub/tools.json,line=")), "{out}");
+    }
+    assert_eq!(run(&below, &["diff", "--exit-code"]).0, 1);
+}

@@ -37,6 +37,7 @@ fn sarif_is_what_its_published_schema_allows() {
 #[test]
 fn several_forms_are_written_at_once() {
     let path = locked("several", &[]);
+    std::fs::create_dir(path.join(".git")).unwrap();
     write(&path, "tools.json", &tools(20));
     let reports = ["text", "json", "markdown", "github", "sarif", "junit"].map(|form| format!("{form}=out.{form}"));
     let mut args = vec!["check", "--tools", "tools.json", "--output", "github", "--color", "always"];

@@ -1,0 +1,180 @@
+//! The published schemas: `--schema` of every command that writes JSON.
+//!
+//! [`ALL`] is the only list. A schema is derived from the type that the command writes, and the
+//! flag `--schema` is added to every command of the list.
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+use toolfold::diagnostic::Diagnostic;
+use toolfold::policy::audit::{Checkpoint, Sealed};
+use toolfold::policy::{Approval, Explanation, Grant};
+use toolfold::skill::{Activation, Instructions};
+use toolfold_measure::ab::{Comparison, Experiment};
+
+use super::output::{Failure, emit};
+
+/// The schema of what one command writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Published {
+    /// The command, such as `policy check`.
+    command: &'static str,
+    /// Whether the command writes one value per line.
+    lines: bool,
+    make: fn() -> Value,
+}
+
+/// Every command that writes JSON.
+pub(super) const ALL: [Published; 44] = [
+    Published::lines("session", super::session::session_schema),
+    Published::value::<toolfold_measure::report::Report>("report"),
+    Published::value::<super::expand::Answer>("expand"),
+    Published::value::<super::search::Answer>("search"),
+    Published::value::<super::gateway::doctor::Report>("gateway doctor"),
+    Published::lines("gateway login", schema_of::<super::gateway::login::LoginLine>),
+    Published::value::<super::gateway::login::LogoutAnswer>("gateway logout"),
+    Published::value::<super::profile::CheckAnswer>("profile check"),
+    Published::value::<Vec<super::skills::SkillRow>>("skills list"),
+    Published::lines("skills validate", schema_of::<super::skills::Verdicts>),
+    Published::value::<Activation>("skills activate"),
+    Published::value::<super::skills::DoctorAnswer>("skills doctor"),
+    Published::value::<Vec<Diagnostic>>("skills lint"),
+    Published::value::<Vec<Instructions>>("skills instructions"),
+    Published::value::<super::configuration::Config>("config"),
+    Published::lines("count", schema_of::<super::count::CountLine>),
+    Published::value::<super::policy::CheckAnswer>("policy check"),
+    Published::value::<Explanation>("policy explain"),
+    Published::value::<Vec<Diagnostic>>("policy lint"),
+    Published::lines("policy eval", schema_of::<toolfold::policy::eval::Evaluated>),
+    Published::value::<Vec<Approval>>("approvals list"),
+    Published::value::<super::approver_key::InitAnswer>("approvals init"),
+    Published::value::<super::approvals::ApproveAnswer>("approvals approve"),
+    Published::value::<Approval>("approvals reject"),
+    Published::value::<Approval>("approvals why"),
+    Published::value::<super::approvals::PurgeAnswer>("approvals purge"),
+    Published::value::<Vec<Grant>>("grants list"),
+    Published::value::<super::grants::RevokeAnswer>("grants revoke"),
+    Published::lines("audit tail", schema_of::<Sealed>),
+    Published::value::<super::audit::VerifyAnswer>("audit verify"),
+    Published::value::<Checkpoint>("audit checkpoint"),
+    Published::value::<super::undo::UndoAnswer>("undo"),
+    Published::value::<super::log::LogReport>("log"),
+    Published::value::<Comparison>("ab"),
+    Published::value::<AbReport>("ab report"),
+    Published::lines("ab show", schema_of::<super::ab::transcripts::Transcript>),
+    Published::value::<toolfold_measure::check::CheckAnswer>("check"),
+    Published::value::<toolfold_measure::check::DiffAnswer>("diff"),
+    Published::value::<toolfold_measure::lint::Lint>("lint"),
+    Published::value::<super::probe::Answer>("probe"),
+    Published::value::<super::sim::Report>("sim"),
+    Published::value::<super::suggest::Answer>("suggest"),
+    Published::value::<toolfold_measure::tree::Tree>("tree"),
+    Published::value::<toolfold_measure::why::Why>("why"),
+];
+
+/// The result of `ab report`: of rows, or of event logs.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used: the two are written as they are")]
+enum AbReport {
+    Rows(Comparison),
+    Logs(Experiment),
+}
+
+impl Published {
+    const fn value<T: JsonSchema>(command: &'static str) -> Self {
+        Self { command, lines: false, make: schema_of::<T> }
+    }
+
+    const fn lines(command: &'static str, make: fn() -> Value) -> Self {
+        Self { command, lines: true, make }
+    }
+
+    /// The schema as a document of JSON Schema 2020-12.
+    fn schema(self) -> Value {
+        let mut schema = (self.make)();
+        if self.lines
+            && let Some(members) = schema.as_object_mut()
+            && !members.contains_key("description")
+        {
+            members.insert("description".to_owned(), json!("One line of the output."));
+        }
+        schema
+    }
+
+    fn named(command: &str) -> Option<Self> {
+        ALL.into_iter().find(|own| own.command == command)
+    }
+}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Adds `--schema` to every command of [`ALL`].
+pub(super) fn with_schema_flags(command: Command) -> Command {
+    ALL.iter().fold(command, |command, own| {
+        let names: Vec<&str> = own.command.split(' ').collect();
+        with_flag(command, &names)
+    })
+}
+
+fn with_flag(command: Command, names: &[&str]) -> Command {
+    match names {
+        [] => {
+            let of = if command.get_arguments().any(|arg| arg.get_id() == "json") { "--json" } else { "its lines" };
+            let flag = Arg::new(FLAG).long(FLAG).action(ArgAction::SetTrue).exclusive(true);
+            command.arg(flag.help(format!("Print the JSON Schema of {of} instead")))
+        }
+        [name, rest @ ..] => command.mut_subcommand(name, |inner| with_flag(inner, rest)),
+    }
+}
+
+const FLAG: &str = "schema";
+
+/// The schema that these arguments ask for.
+pub(super) fn asked_schema(matches: &ArgMatches) -> Option<Published> {
+    let (mut path, mut inner) = (Vec::new(), matches);
+    while let Some((name, next)) = inner.subcommand() {
+        path.push(name);
+        inner = next;
+    }
+    let asked = inner.try_get_one::<bool>(FLAG).ok().flatten().copied().unwrap_or_default();
+    if asked { Published::named(&path.join(" ")) } else { None }
+}
+
+pub(super) fn print_schema(published: Published) -> Result<(), Failure> {
+    emit(&format!("{:#}\n", published.schema()))
+}
+
+/// Every command with `--schema`, and whether it writes one value per line.
+pub fn published_commands() -> impl Iterator<Item = (&'static str, bool)> {
+    ALL.into_iter().map(|own| (own.command, own.lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::ALL;
+    use crate::Cli;
+
+    #[test]
+    fn every_command_with_json_has_a_schema() {
+        fn add(path: &str, command: &Command, with_json: &mut Vec<String>) {
+            if command.get_arguments().any(|arg| arg.get_long() == Some("json")) {
+                with_json.push(path.to_owned());
+            }
+            for inner in command.get_subcommands() {
+                add(format!("{path} {}", inner.get_name()).trim_start(), inner, with_json);
+            }
+        }
+        let mut with_json = vec!["session".to_owned()];
+        add("", &Cli::command(), &mut with_json);
+        let mut listed: Vec<&str> = ALL.iter().map(|own| own.command).collect();
+        with_json.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, with_json);
+    }
+}

@@ -37,7 +37,7 @@ use crate::typed::{
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
 /// :raises InputError: a file cannot be read, a value has the wrong type, or the arm is unknown.
 /// :raises ApprovalError: the file for approvals cannot be opened, or is not a store.
-#[pyclass(frozen, module = "toolfold")]
+#[pyclass(frozen, weakref, module = "toolfold")]
 pub(crate) struct Engine {
     inner: engine::Engine,
     settings: Settings,
@@ -117,7 +117,8 @@ impl Engine {
     ///     requires approvals.
     /// :param arm: another arm than the engine's.
     /// :param history: the messages so far in the wire's format (a list, the request that contains
-    ///     it, or JSON text): the tools that they opened are open.
+    ///     it, or JSON text), with or without objects of the provider's SDK: the tools that they
+    ///     opened are open.
     /// :param steps: the same for hosts whose messages are not in a wire's format, oldest first: a
     ///     tuple ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
     /// :param without: the deliveries that the host does not support: in_place, in_result, bridge,
@@ -241,6 +242,17 @@ impl Engine {
 
     fn __repr__(&self) -> String {
         format!("Engine({} tools, arm={:?})", self.inner.catalog().len(), self.arm())
+    }
+
+    /// Itself: it can be shared.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: it can be shared.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        let _ = memo;
+        slf
     }
 
     fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {

@@ -96,6 +96,8 @@ hint! {
     Dict = DICT;
     /// An array of JSON objects.
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
+    /// Tools or messages in the wire's format. `Any` stands for the types of each provider's SDK.
+    Wired = type_hint_subscript!(type_hint_identifier!("builtins", "list"), ANY);
     /// An assistant message: an object, or a list of items.
     Message = type_hint_union!(DICT, type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT));
     /// A JSON object, or its text.
@@ -103,8 +105,10 @@ hint! {
     /// The arguments of a call. Frameworks pass them as `object`; whatever JSON it is, the model
     /// gets the error.
     Arguments = type_hint_union!(STR, BYTES, MAPPING, type_hint_identifier!("builtins", "object"));
-    /// Messages, or one: as objects or as JSON text.
-    Messages = type_hint_union!(STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING));
+    /// Messages, or one: as objects, as objects of the provider's SDK, or as JSON text.
+    Messages = type_hint_union!(
+        STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING), type_hint_identifier!("builtins", "object")
+    );
     /// A tool array: as objects or as JSON text.
     ToolArray = type_hint_union!(STR, BYTES, type_hint_subscript!(SEQUENCE, MAPPING));
     /// A tool list in any form, as text or in a file.
@@ -131,6 +135,11 @@ pub(crate) fn dict<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dict
 
 /// JSON text as a list of dicts. Integers keep every digit.
 pub(crate) fn dicts<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dicts>> {
+    loads(py, text).map(Typed::new)
+}
+
+/// JSON text as tools or messages of a wire. Integers keep every digit.
+pub(crate) fn wired<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Wired>> {
     loads(py, text).map(Typed::new)
 }
 
@@ -211,7 +220,7 @@ names! {
     /// The detail of a tool.
     Detail: "full", "signature", "outline", "required", "summary", "index", "search";
     /// The kind of a reply.
-    ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop";
+    ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "finished";
     /// A policy's decision.
     PolicyMark: "off", "not_asked", "allow", "allow_audited", "confirm", "deny";
     /// The state of an approval.

@@ -66,6 +66,10 @@ class Agent:
 
     #: The sentence that names the missing hook, by the name of each cell that the framework cannot have.
     lacks: ClassVar[dict[str, str]] = {}
+    #: The settings under which the framework can have provider-side deferral, such as ``wire`` and ``model``.
+    native: ClassVar[dict[str, Any]] = {}
+    #: The call by which a model finds a deferred tool, if the framework has its own search.
+    finds: ClassVar[Call | None] = None
     #: Whether the person is asked within ``answer``, about the arguments at that time.
     asks_in_answer: ClassVar[bool] = False
 
@@ -90,6 +94,8 @@ class Agent:
         self.own_rule = bool(more.pop("own_rule", False))
         #: The settings of the adapter.
         self.settings: dict[str, Any] = {"arm": arm, "policy": POLICY, "approvals": self.store, **more}
+        if arm == "native":
+            self.settings |= self.native
         self.build()
 
     def build(self) -> None:

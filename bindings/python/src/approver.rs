@@ -10,7 +10,7 @@ use toolfold::store::SqliteStore;
 use toolfold_cli::edge::now_ms;
 
 use crate::error::{Kind, Trouble, detached, not_pickled};
-use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
+use crate::typed::{self, Anything, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
 
 /// Lists the calls that wait for approval, and approves or rejects them. Nothing else can.
 ///
@@ -134,8 +134,8 @@ impl Approver {
     }
 
     /// Itself: it can be shared.
-    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
-        let _ = memo;
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: Typed<'py, Anything>) -> Bound<'py, Self> {
+        drop(memo);
         slf
     }
 

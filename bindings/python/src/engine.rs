@@ -15,8 +15,8 @@ use crate::settings::{
 use crate::steps::Step;
 use crate::text::json_text;
 use crate::typed::{
-    Approvals, Dicts, Folders, Json, Messages, NoReturn, Policies, Profile, Sequence, ToolList, Tuple, Typed, dicts,
-    tuple,
+    Anything, Approvals, Dicts, Folders, Functions, Json, Messages, NoReturn, Policies, Profile, Sequence, ToolList,
+    Tuple, Typed, dicts, tuple,
 };
 
 /// Tools with their layers, created once and shared by every conversation.
@@ -93,6 +93,27 @@ impl Engine {
             let mut layers = settings.layers()?;
             Ok(Self { inner: settings.engine(tools, &mut layers)?, settings, layers })
         })
+    }
+
+    /// The engine of plain functions: a function's name, signature, annotations and docstring are
+    /// its definition. ``toolfold.functions.runner`` runs them.
+    ///
+    /// :param functions: the functions.
+    /// :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name or
+    ///     no JSON Schema.
+    #[staticmethod]
+    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
+    fn from_functions(
+        py: Python<'_>,
+        functions: Typed<'_, Functions>,
+        profile: Option<Typed<'_, Profile>>,
+        arm: &str,
+        policy: Option<Typed<'_, Policies>>,
+        skills: Option<Typed<'_, Folders>>,
+        approvals: Option<Typed<'_, Approvals>>,
+    ) -> PyResult<Self> {
+        let tools = py.import("toolfold.functions")?.call_method1("definitions", (functions.0,))?;
+        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals)
     }
 
     /// The same settings for other tools. Policy, its store and skills are not loaded again.
@@ -250,8 +271,8 @@ impl Engine {
     }
 
     /// Itself: it can be shared.
-    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
-        let _ = memo;
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: Typed<'py, Anything>) -> Bound<'py, Self> {
+        drop(memo);
         slf
     }
 

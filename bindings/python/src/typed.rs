@@ -85,13 +85,15 @@ mod part {
 }
 
 #[cfg(feature = "inspect")]
-use part::{BYTES, DICT, MAPPING, PATH, SEQUENCE, STR};
+use part::{ANY, BYTES, DICT, MAPPING, PATH, SEQUENCE, STR};
 #[cfg(feature = "inspect")]
 pub(crate) use part::{LITERAL, TUPLE};
 
 hint! {
     /// The return type of a function that always raises.
     NoReturn = type_hint_identifier!("typing", "NoReturn");
+    /// Any object.
+    Anything = type_hint_identifier!("builtins", "object");
     /// A JSON object.
     Dict = DICT;
     /// An array of JSON objects.
@@ -115,6 +117,15 @@ hint! {
     ToolList = type_hint_union!(
         STR, BYTES, PATH, MAPPING,
         type_hint_subscript!(type_hint_identifier!("collections.abc", "Iterable"), MAPPING)
+    );
+    /// Functions of any signature.
+    Functions = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Iterable"),
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Callable"),
+            PyStaticExpr::Constant { value: PyStaticConstant::Ellipsis },
+            ANY
+        )
     );
     /// A profile: a name, text, a file, or a boolean.
     Profile = type_hint_union!(STR, BYTES, PATH, type_hint_identifier!("builtins", "bool"));

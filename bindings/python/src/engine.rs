@@ -99,8 +99,8 @@ impl Engine {
     /// its definition. ``toolfold.functions.runner`` runs them.
     ///
     /// :param functions: the functions.
-    /// :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name or
-    ///     no JSON Schema.
+    /// :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name
+    ///     or no JSON Schema.
     #[staticmethod]
     #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
     fn from_functions(

@@ -6,13 +6,17 @@ import asyncio
 import contextvars
 import json
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_left_calls import TOOLS, USER, WIRES, called, words
+from workbook import TOOLS as EXCEL
 
 from toolfold import Approver, Engine, InputError, WireError
+from toolfold._adapter import Folder
+from toolfold._consent import Call
 from toolfold._loop import Dialogue, talk, talk_async
 from toolfold._result import Blocks, Said, Usage
 
@@ -190,10 +194,34 @@ def test_an_interruption_of_calls_at_the_same_time_loses_no_result(why: type[Bas
 
     with pytest.raises(why):
         host.talk("talk", run, concurrent=2)
-    first = len(ran)
     assert host.talk("talk", run, concurrent=2).text == "ok"
     assert len(host.sent) == 2 and str(host.sent[-1]).count("done ") == 3
-    assert first < 1 + 3 and len(ran) == 4, "only the interrupted call runs twice"
+    assert len(ran) == 4, "only the interrupted call runs twice"
+
+
+def test_calls_that_have_not_begun_do_not_begin_after_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    host = Host("openai-chat", called("openai-chat", *["look"] * 6), words("openai-chat"))
+    ran, cancelled, all_cancelled, cancel = list[int](), list[Future[Any]](), threading.Event(), Future.cancel
+
+    def counted(own: Future[Any]) -> bool:
+        done = cancel(own)
+        cancelled.append(own)
+        if len(cancelled) == 6:
+            all_cancelled.set()
+        return done
+
+    def run(name: str, arguments: dict[str, Any]) -> str:
+        ran.append(len(ran))
+        if len(ran) == 1:
+            raise KeyboardInterrupt
+        all_cancelled.wait(5)
+        return "done"
+
+    monkeypatch.setattr(Future, "cancel", counted)
+    with pytest.raises(KeyboardInterrupt):
+        host.talk("talk", run, concurrent=2)
+    # Each of the two threads may have taken one more call before the loop heard of the interruption.
+    assert len(cancelled) == 6 and len(ran) <= 3
 
 
 def test_a_task_that_is_cancelled_leaves_no_calls_behind() -> None:
@@ -322,5 +350,12 @@ def test_what_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     host.talk()
     lines = [record.getMessage() for record in caplog.records]
     assert any(line.startswith("conversation 'c': arm ") for line in lines), lines
-    assert any("drop was refused" in line or "drop was answered here" in line for line in lines), lines
+    assert any("drop was answered here: unknown_tool" in line for line in lines), lines
     assert any("look waits for ap-" in line for line in lines), lines
+    caplog.clear()
+    caplog.set_level("WARNING", "toolfold")
+    folder = Folder(policy='[[rule]]\ntool = "rename_file"\nargs = { source = "secret" }\ndecide = "deny"\n')
+    conversation = folder.conversation(folder.bind("", lambda: EXCEL), "c", [])
+    folder.judge(conversation, Call("rename_file", {"source": "secret", "destination": "b"}, "c0"))
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith("conversation 'c': rename_file was refused: ") and "destination" not in line

@@ -123,8 +123,9 @@ def talk(
             said, turn = dialogue.take(send(**dialogue.request()))
             stop = said.stop
         if turn:
-            for waiting in undecided(turn):
-                if ask and approver and settled(waiting, ask(waiting), approver):
+            for waiting in turn.waiting if ask and approver else ():
+                assert ask and approver
+                if settled(waiting, ask(waiting), approver):
                     turn.resume(waiting.approval)
             run_all(turn, run, concurrent, dialogue.blocks)
             asked += turn.waiting
@@ -156,10 +157,10 @@ async def talk_async(
             said, turn = dialogue.take(await send(**dialogue.request()))
             stop = said.stop
         if turn:
-            for waiting in undecided(turn):
-                answer = ask(waiting) if ask else None
-                answer = await answer if inspect.isawaitable(answer) else answer
-                if approver and settled(waiting, answer, approver):
+            for waiting in turn.waiting if ask and approver else ():
+                assert ask and approver
+                answer = ask(waiting)
+                if settled(waiting, await answer if inspect.isawaitable(answer) else answer, approver):
                     turn.resume(waiting.approval)
             await run_all_async(turn, run, concurrent, dialogue.blocks)
             asked += turn.waiting
@@ -182,11 +183,6 @@ def check(ask: object, approver: Approver | None, most: int, concurrent: int) ->
     for name, limit in (("most", most), ("concurrent", concurrent)):
         if type(limit) is not int or limit < 1:
             raise InputError(f"`{name}` must be an integer of at least 1, not {limit!r}")
-
-
-def undecided(turn: Turn) -> list[Confirm]:
-    """Continues with what was decided elsewhere, and returns the calls that are still pending."""
-    return [one for one in turn.waiting if isinstance(turn.resume(one.approval), Confirm)]
 
 
 def settled(asked: Confirm, said: object, approver: Approver) -> bool:

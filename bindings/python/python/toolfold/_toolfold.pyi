@@ -565,8 +565,8 @@ class Engine:
         its definition. ``toolfold.functions.runner`` runs them.
 
         :param functions: the functions.
-        :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name or
-            no JSON Schema.
+        :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name
+            or no JSON Schema.
         """
     @property
     def names(self) -> tuple[str, ...]:

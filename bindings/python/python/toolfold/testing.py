@@ -90,4 +90,3 @@ def table(rows: dict[str, list[Row]]) -> str:
             marks.append({"carried": "yes", "refused": f"no ({number})", "broken": "BROKEN"}[row.state])
         lines.append(f"| {cell.says} | {' | '.join(marks)} |")
     return "\n".join([*lines, "", *(f"{at}. {why}" for at, why in enumerate(sentences, 1))])
-

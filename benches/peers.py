@@ -91,7 +91,8 @@ async def pydantic_ai(api: Api, ran: Ran, mode: str) -> None:
     if mode.startswith("toolfold"):
         from toolfold.pydantic_ai import Toolfold
 
-        capabilities = [Toolfold(arm=mode.split()[-1], profile="excel")]
+        arm: Any = mode.split()[-1]
+        capabilities = [Toolfold(arm=arm, profile="excel")]
     model = OpenAIChatModel("gpt-4.1", provider=OpenAIProvider(openai_client=client))
     agent = Agent(model, tools=[tool(spec) for spec in SPECS], capabilities=capabilities, retries=3)
     await agent.run("Go.")
@@ -116,7 +117,8 @@ async def langchain(api: Api, ran: Ran, mode: str) -> None:
     elif mode.startswith("toolfold"):
         from toolfold.langchain import Toolfold
 
-        middleware = [Toolfold(arm=mode.split()[-1], profile="excel")]
+        arm: Any = mode.split()[-1]
+        middleware = [Toolfold(arm=arm, profile="excel")]
     key: Any = "x"
     model = ChatOpenAI(model="gpt-4.1", api_key=key, base_url="http://127.0.0.1/v1", http_async_client=api.client(), max_retries=0)
     agent = create_agent(model, tools=[tool(spec) for spec in SPECS], middleware=middleware)
@@ -142,7 +144,8 @@ async def openai_agents(api: Api, ran: Ran, mode: str) -> None:
     if mode.startswith("toolfold"):
         from toolfold.openai_agents import FoldedAgent, folding
 
-        own = folding(wire="openai-chat", arm=mode.split()[-1], profile="excel")
+        arm: Any = mode.split()[-1]
+        own = folding(wire="openai-chat", arm=arm, profile="excel")
         agent = FoldedAgent(name="a", tools=tools, model=model, folding=own)
     config = RunConfig(tracing_disabled=True, tool_not_found_behavior="return_error_to_model")
     await Runner.run(agent, "Go.", run_config=config, max_turns=20)

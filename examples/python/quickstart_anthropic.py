@@ -40,7 +40,7 @@ client = anthropic.Anthropic(api_key="none", base_url="http://127.0.0.1", http_c
 engine = toolfold.Engine("excel", arm="lean")  # or your own tools: a list, JSON text, a path
 conversation = engine.conversation("anthropic", "claude-sonnet-4-6")
 messages: list[dict[str, Any]] = [{"role": "user", "content": "Format A1."}]
-print(chat(client, conversation, messages, run, max_tokens=1024))
+print(chat(client, conversation, messages, run, max_tokens=1024).text)
 
 whole = engine.conversation("anthropic", arm="full").tools()
 print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(whole)):,}")

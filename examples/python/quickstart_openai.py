@@ -42,7 +42,7 @@ client = openai.OpenAI(api_key="none", base_url="http://127.0.0.1/v1", http_clie
 engine = toolfold.Engine("excel", arm="lean")  # or your own tools: a list, JSON text, a path
 conversation = engine.conversation("openai-chat", "gpt-5.4")
 messages: list[dict[str, Any]] = [{"role": "user", "content": "Format A1."}]
-print(chat(client, conversation, messages, run))
+print(chat(client, conversation, messages, run).text)
 
 whole = engine.conversation(arm="full").tools()
 print(f"each request carried {len(sent[0]):,} bytes of tools instead of {len(json.dumps(whole)):,}")

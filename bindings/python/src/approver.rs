@@ -10,7 +10,7 @@ use toolfold::store::SqliteStore;
 use toolfold_cli::edge::now_ms;
 
 use crate::error::{Kind, Trouble, detached, not_pickled};
-use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
+use crate::typed::{self, Anything, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tuple};
 
 /// Lists the calls that wait for approval, and approves or rejects them. Nothing else can.
 ///
@@ -22,7 +22,7 @@ use crate::typed::{self, ApprovalState, Dict, NoReturn, Tuple, Typed, dict, tupl
 ///     of this process.
 /// :param by: the name of the approver, for the audit trail.
 /// :raises ApprovalError: the file cannot be opened, or is not a store.
-#[pyclass(frozen, module = "toolfold")]
+#[pyclass(frozen, weakref, module = "toolfold")]
 pub(crate) struct Approver {
     store: Arc<SqliteStore>,
     file: Option<PathBuf>,
@@ -126,6 +126,17 @@ impl Approver {
             Some(path) => format!("Approver({:?})", path.to_string_lossy()),
             None => "Approver()".to_owned(),
         }
+    }
+
+    /// Itself: it can be shared.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: it can be shared.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: Typed<'py, Anything>) -> Bound<'py, Self> {
+        drop(memo);
+        slf
     }
 
     fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {

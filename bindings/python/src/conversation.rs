@@ -14,7 +14,7 @@ use crate::outcome::{Answered, Judged};
 use crate::steps::{Step, arguments_of};
 use crate::text::json_text;
 use crate::turn::Turn;
-use crate::typed::{Arguments, Dicts, Messages, NoReturn, Sequence, Tuple, Typed, dicts, tuple};
+use crate::typed::{Arguments, Dicts, Messages, NoReturn, Sequence, Tuple, Typed, Wired, dicts, tuple, wired};
 
 /// The conversation, locked.
 pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
@@ -23,7 +23,7 @@ pub(crate) type Shared = Arc<Mutex<conversation::Conversation>>;
 ///
 /// Everything that it returns for the model or accepts from it uses the names that the model sees.
 /// Threads may share it. ``Engine.conversation`` creates one.
-#[pyclass(frozen, module = "toolfold")]
+#[pyclass(frozen, weakref, module = "toolfold")]
 pub(crate) struct Conversation {
     inner: Shared,
     /// The entries last returned, by the digest of their array.
@@ -63,8 +63,8 @@ impl Conversation {
 #[pymethods]
 impl Conversation {
     /// The array to send, as a new list of dicts in the wire's format.
-    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-        dicts(py, &self.tools_json(py)?)
+    fn tools<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Wired>> {
+        wired(py, &self.tools_json(py)?)
     }
 
     /// The array to send, as compact JSON text. The bytes stay the same until the array changes.
@@ -152,8 +152,8 @@ impl Conversation {
     /// of its calls has not ended. Its calls get the same answers, stored results and approvals
     /// again; nothing runs twice.
     ///
-    /// :param message: the message in the wire's format, as a dict or list, or as JSON text, which
-    ///     keeps every digit.
+    /// :param message: the message in the wire's format: a dict, a list, or an object of the
+    ///     provider's SDK; or JSON text, which keeps every digit.
     /// :param key: an id that is unique for each assistant message, such as ``msg_…``; None if it
     ///     has none.
     /// :raises WireError: the message belongs to another API, is a whole response, or is malformed.
@@ -180,13 +180,13 @@ impl Conversation {
     /// :param is_error: whether the tool failed.
     /// :raises CallError: no call of that id is at the host.
     #[pyo3(signature = (id, result, is_error=false))]
-    fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Dicts>> {
+    fn answer<'py>(&self, py: Python<'py>, id: &str, result: &str, is_error: bool) -> PyResult<Typed<'py, Wired>> {
         let result = ToolResult::new(result, is_error);
         let text = self.with_locked(py, |own| {
             let messages = own.answer(&CallId::from(id), result).map_err(call_trouble)?;
             Ok(serde_json::Value::Array(messages).to_string())
         })?;
-        dicts(py, &text)
+        wired(py, &text)
     }
 
     /// Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
@@ -231,7 +231,7 @@ impl Conversation {
     /// dropped are closed.
     ///
     /// :param messages: the messages of the next request in the wire's format, or the request
-    ///     itself.
+    ///     itself. Objects of the provider's SDK may be among them.
     /// :raises WireError: they do not have the wire's format. Nothing has changed.
     /// :raises InputError: they cannot be written as JSON.
     fn seen(&self, py: Python<'_>, messages: Typed<'_, Messages>) -> PyResult<()> {
@@ -285,9 +285,9 @@ impl Conversation {
 
     /// The messages that open everything again in the provider's own channel, under arm ``append``:
     /// a list of dicts in the wire's format; empty for other arms.
-    fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
+    fn redeliver_messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Wired>> {
         let text = self.with_locked(py, |own| Ok(serde_json::Value::Array(own.redeliver_messages()).to_string()))?;
-        dicts(py, &text)
+        wired(py, &text)
     }
 
     /// The values that a request must have in the header ``anthropic-beta``: a tuple of str, empty

@@ -15,8 +15,8 @@ use crate::settings::{
 use crate::steps::Step;
 use crate::text::json_text;
 use crate::typed::{
-    Approvals, Dicts, Folders, Json, Messages, NoReturn, Policies, Profile, Sequence, ToolList, Tuple, Typed, dicts,
-    tuple,
+    Anything, Approvals, Dicts, Folders, Functions, Json, Messages, NoReturn, Policies, Profile, Sequence, ToolList,
+    Tuple, Typed, dicts, tuple,
 };
 
 /// Tools with their layers, created once and shared by every conversation.
@@ -37,7 +37,7 @@ use crate::typed::{
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
 /// :raises InputError: a file cannot be read, a value has the wrong type, or the arm is unknown.
 /// :raises ApprovalError: the file for approvals cannot be opened, or is not a store.
-#[pyclass(frozen, module = "toolfold")]
+#[pyclass(frozen, weakref, module = "toolfold")]
 pub(crate) struct Engine {
     inner: engine::Engine,
     settings: Settings,
@@ -95,6 +95,27 @@ impl Engine {
         })
     }
 
+    /// The engine of plain functions: a function's name, signature, annotations and docstring are
+    /// its definition. ``toolfold.functions.runner`` runs them.
+    ///
+    /// :param functions: the functions.
+    /// :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name
+    ///     or no JSON Schema.
+    #[staticmethod]
+    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
+    fn from_functions(
+        py: Python<'_>,
+        functions: Typed<'_, Functions>,
+        profile: Option<Typed<'_, Profile>>,
+        arm: &str,
+        policy: Option<Typed<'_, Policies>>,
+        skills: Option<Typed<'_, Folders>>,
+        approvals: Option<Typed<'_, Approvals>>,
+    ) -> PyResult<Self> {
+        let tools = py.import("toolfold.functions")?.call_method1("definitions", (functions.0,))?;
+        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals)
+    }
+
     /// The same settings for other tools. Policy, its store and skills are not loaded again.
     ///
     /// :param tools: as in ``Engine``.
@@ -117,7 +138,8 @@ impl Engine {
     ///     requires approvals.
     /// :param arm: another arm than the engine's.
     /// :param history: the messages so far in the wire's format (a list, the request that contains
-    ///     it, or JSON text): the tools that they opened are open.
+    ///     it, or JSON text), with or without objects of the provider's SDK: the tools that they
+    ///     opened are open.
     /// :param steps: the same for hosts whose messages are not in a wire's format, oldest first: a
     ///     tuple ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
     /// :param without: the deliveries that the host does not support: in_place, in_result, bridge,
@@ -241,6 +263,17 @@ impl Engine {
 
     fn __repr__(&self) -> String {
         format!("Engine({} tools, arm={:?})", self.inner.catalog().len(), self.arm())
+    }
+
+    /// Itself: it can be shared.
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    /// Itself: it can be shared.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: Typed<'py, Anything>) -> Bound<'py, Self> {
+        drop(memo);
+        slf
     }
 
     fn __reduce__(&self) -> PyResult<Typed<'_, NoReturn>> {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use toolfold::conversation::{self, Outcome, Resumed};
 
 use crate::entry::{OpenedTool, python_bool};
-use crate::typed::{self, Dict, Dicts, MatchArgs, PolicyMark, Tuple, Typed, dict, dicts, matched, tuple};
+use crate::typed::{self, Dict, MatchArgs, PolicyMark, Tuple, Typed, Wired, dict, matched, tuple, wired};
 
 /// Maximum length of a text in `repr`, in characters.
 const MAX_SHOWN: usize = 200;
@@ -100,8 +100,8 @@ macro_rules! outcome {
         outcome! { $(#[$doc])* $name $match [] {
             /// ``content`` as messages of the wire, to append to the request: a list of dicts.
             #[getter]
-            fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
-                dicts(py, &Value::Array(Outcome::$name(self.inner.clone()).into_messages()).to_string())
+            fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Wired>> {
+                wired(py, &Value::Array(Outcome::$name(self.inner.clone()).into_messages()).to_string())
             }
 
             $($own)*
@@ -174,7 +174,8 @@ outcome! {
             self.inner.target.as_deref()
         }
 
-        /// The reason of the answer: expanded, activated, invalid, shown, unknown_tool or loop.
+        /// The reason of the answer: expanded, activated, invalid, shown, unknown_tool, loop or
+        /// finished.
         #[getter]
         fn kind<'py>(&self, py: Python<'py>) -> Typed<'py, typed::ReplyKind> {
             typed::name(py, &json_name(&self.inner.answer.kind))

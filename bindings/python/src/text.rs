@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 
 use crate::error::{Kind, Trouble};
 
@@ -29,6 +30,7 @@ fn encoder<'py>(py: Python<'py>, ascii: bool) -> PyResult<Bound<'py, PyAny>> {
         let options = PyDict::new(py);
         options.set_item("ensure_ascii", ascii)?;
         options.set_item("separators", (",", ":"))?;
+        options.set_item("default", pyo3::wrap_pyfunction!(plain, py)?)?;
         let encoder = py.import("json")?.getattr("JSONEncoder")?.call((), Some(&options))?;
         Ok::<_, PyErr>(encoder.getattr("encode")?.unbind())
     })?;
@@ -46,11 +48,7 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
     let bad = |why: &PyErr| -> PyErr {
         Trouble::new(Kind::Input, format!("{what} cannot be written as JSON: {}", why.value(py))).into()
     };
-    let written = encoder(py, false)?.call1((value,)).or_else(|why| match as_dict(value) {
-        Some(dict) => encoder(py, false)?.call1((dict,)),
-        None => Err(why),
-    });
-    let written = written.map_err(|why| bad(&why))?.cast_into::<PyString>()?;
+    let written = encoder(py, false)?.call1((value,)).map_err(|why| bad(&why))?.cast_into::<PyString>()?;
     match written.to_str() {
         Ok(text) => Ok(text.to_owned()),
         // Half of a surrogate pair is not valid text: it is escaped, and the gate reports it to the
@@ -59,10 +57,22 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
     }
 }
 
-/// A mapping that is not a `dict`, as a `dict`.
-fn as_dict<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let mapping = value.cast::<pyo3::types::PyMapping>().ok()?;
-    mapping.py().get_type::<PyDict>().call1((mapping,)).ok()
+/// What `json` writes for an object that it does not know: a mapping as a `dict`, and an object of a
+/// provider's SDK as that SDK writes it (`model_dump`), without members that are None.
+#[pyfunction]
+fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    if let Ok(mapping) = value.cast::<pyo3::types::PyMapping>() {
+        return py.get_type::<PyDict>().call1((mapping,));
+    }
+    if value.hasattr("model_dump")? && !value.is_instance_of::<PyType>() {
+        let options = PyDict::new(py);
+        options.set_item("mode", "json")?;
+        options.set_item("exclude_none", true)?;
+        return value.call_method("model_dump", (), Some(&options));
+    }
+    let kind = value.get_type();
+    Err(PyTypeError::new_err(format!("Object of type {} is not JSON serializable", kind.name()?)))
 }
 
 /// Whether this is `str` or `bytes`, which are sequences but not of accepted items.

@@ -8,13 +8,13 @@ use toolfold::conversation::{self, ApprovalId, CallId, PausedTurn, ToolResult};
 use crate::conversation::{Shared, with_conversation};
 use crate::error::{Kind, Trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
-use crate::typed::{Dicts, Message, NoReturn, Tuple, Typed, dicts, message, tuple};
+use crate::typed::{Message, NoReturn, Tuple, Typed, Wired, message, tuple, wired};
 
 /// The calls of one assistant message, judged in order when it was created. ``Conversation.turn``
 /// creates one.
 ///
 /// ``messages`` ends it: afterwards every method raises CallError.
-#[pyclass(frozen, module = "toolfold")]
+#[pyclass(frozen, weakref, module = "toolfold")]
 pub(crate) struct Turn {
     conversation: Shared,
     /// `None` after its messages were taken.
@@ -119,12 +119,12 @@ impl Turn {
     /// approval, a call without a result as failed.
     ///
     /// :raises CallError: the turn has ended.
-    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Dicts>> {
+    fn messages<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Wired>> {
         let text = with_conversation(py, &self.conversation, |own| {
             let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(gone)?;
             Ok(serde_json::Value::Array(own.take_up_turn(paused).into_messages()).to_string())
         })?;
-        dicts(py, &text)
+        wired(py, &text)
     }
 
     /// The number of calls in the message. With none, the model has ended its turn.

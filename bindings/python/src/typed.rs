@@ -85,17 +85,21 @@ mod part {
 }
 
 #[cfg(feature = "inspect")]
-use part::{BYTES, DICT, MAPPING, PATH, SEQUENCE, STR};
+use part::{ANY, BYTES, DICT, MAPPING, PATH, SEQUENCE, STR};
 #[cfg(feature = "inspect")]
 pub(crate) use part::{LITERAL, TUPLE};
 
 hint! {
     /// The return type of a function that always raises.
     NoReturn = type_hint_identifier!("typing", "NoReturn");
+    /// Any object.
+    Anything = type_hint_identifier!("builtins", "object");
     /// A JSON object.
     Dict = DICT;
     /// An array of JSON objects.
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
+    /// Tools or messages in the wire's format. `Any` stands for the types of each provider's SDK.
+    Wired = type_hint_subscript!(type_hint_identifier!("builtins", "list"), ANY);
     /// An assistant message: an object, or a list of items.
     Message = type_hint_union!(DICT, type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT));
     /// A JSON object, or its text.
@@ -103,14 +107,25 @@ hint! {
     /// The arguments of a call. Frameworks pass them as `object`; whatever JSON it is, the model
     /// gets the error.
     Arguments = type_hint_union!(STR, BYTES, MAPPING, type_hint_identifier!("builtins", "object"));
-    /// Messages, or one: as objects or as JSON text.
-    Messages = type_hint_union!(STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING));
+    /// Messages, or one: as objects, as objects of the provider's SDK, or as JSON text.
+    Messages = type_hint_union!(
+        STR, BYTES, MAPPING, type_hint_subscript!(SEQUENCE, MAPPING), type_hint_identifier!("builtins", "object")
+    );
     /// A tool array: as objects or as JSON text.
     ToolArray = type_hint_union!(STR, BYTES, type_hint_subscript!(SEQUENCE, MAPPING));
     /// A tool list in any form, as text or in a file.
     ToolList = type_hint_union!(
         STR, BYTES, PATH, MAPPING,
         type_hint_subscript!(type_hint_identifier!("collections.abc", "Iterable"), MAPPING)
+    );
+    /// Functions of any signature.
+    Functions = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Iterable"),
+        type_hint_subscript!(
+            type_hint_identifier!("collections.abc", "Callable"),
+            PyStaticExpr::Constant { value: PyStaticConstant::Ellipsis },
+            ANY
+        )
     );
     /// A profile: a name, text, a file, or a boolean.
     Profile = type_hint_union!(STR, BYTES, PATH, type_hint_identifier!("builtins", "bool"));
@@ -131,6 +146,11 @@ pub(crate) fn dict<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dict
 
 /// JSON text as a list of dicts. Integers keep every digit.
 pub(crate) fn dicts<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Dicts>> {
+    loads(py, text).map(Typed::new)
+}
+
+/// JSON text as tools or messages of a wire. Integers keep every digit.
+pub(crate) fn wired<'py>(py: Python<'py>, text: &str) -> PyResult<Typed<'py, Wired>> {
     loads(py, text).map(Typed::new)
 }
 
@@ -211,7 +231,7 @@ names! {
     /// The detail of a tool.
     Detail: "full", "signature", "outline", "required", "summary", "index", "search";
     /// The kind of a reply.
-    ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop";
+    ReplyKind: "expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "finished";
     /// A policy's decision.
     PolicyMark: "off", "not_asked", "allow", "allow_audited", "confirm", "deny";
     /// The state of an approval.

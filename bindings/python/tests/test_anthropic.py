@@ -28,7 +28,7 @@ def test_a_workbook(dialogue: Dialogue, arm: str) -> None:
 
     asking: dict[str, Any] = {"ask": ask, "approver": approver}
     client = Server(dialogue).client()
-    assert chat(client, conversation, [GO], dialogue.book.run, max_tokens=100, **asking) == DONE
+    assert chat(client, conversation, [GO], dialogue.book.run, max_tokens=100, **asking).text == DONE
     dialogue.verify()
     assert approver.verify() == ()
 

@@ -176,7 +176,8 @@ def test_what_holds_an_engine_is_not_pickled(engine: toolfold.Engine, what: str)
     conversation = engine.conversation()
     every: dict[str, Any] = {"engine": engine, "conversation": conversation, "approver": toolfold.Approver()}
     every["turn"] = conversation.turn({"role": "assistant", "content": "x"})
-    for use in (pickle.dumps, copy.deepcopy):
+    # A copy of a handle that threads share is the handle.
+    for use in (pickle.dumps, copy.deepcopy) if what in ("conversation", "turn") else (pickle.dumps,):
         with pytest.raises(TypeError, match="is not pickled: "):
             use(every[what])
 

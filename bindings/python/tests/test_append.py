@@ -105,7 +105,7 @@ def test_the_anthropic_loop_names_the_beta_and_keeps_the_array() -> None:
     client = anthropic.Anthropic(api_key="x", base_url="http://127.0.0.1", http_client=server.client())
     conversation, ran = engine().conversation("anthropic", "claude-opus-5-5"), []
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
-    assert chat(client, conversation, messages, lambda name, given: ran.append((name, given)) or "done", max_tokens=9) == "ok"
+    assert chat(client, conversation, messages, lambda name, given: ran.append((name, given)) or "done", max_tokens=9).text == "ok"
     assert ran == [CALLS[1]]
     assert server.headers == ["inline-tools-2026-09-15"] * 3
     assert len({json.dumps(body["tools"]) for body in server.bodies}) == 1
@@ -145,7 +145,7 @@ def test_the_responses_loop_appends_the_item() -> None:
     client = openai.OpenAI(api_key="x", base_url="http://127.0.0.1", http_client=server.client())
     conversation, ran = engine().conversation("openai-responses", "gpt-5.1"), []
     items: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
-    assert respond(client, conversation, items, lambda name, given: ran.append((name, given)) or "done") == "ok"
+    assert respond(client, conversation, items, lambda name, given: ran.append((name, given)) or "done").text == "ok"
     assert ran == [CALLS[1]] and len({json.dumps(body["tools"]) for body in server.bodies}) == 1
     kinds = [item.get("type") for item in server.bodies[1]["input"]]
     assert kinds == [None, "function_call", "function_call_output", "additional_tools"]

@@ -11,6 +11,7 @@ import pytest
 from toolfold import ApprovalError, Approver, Conversation, Engine, InputError
 from toolfold._adapter import Folder
 from toolfold._loop import Dialogue, talk, talk_async
+from toolfold._result import Said
 
 TOOL = {"name": "drop_table", "description": "Drops a table.", "input_schema": {"type": "object", "properties": {}}}
 POLICY = '[[rule]]\ntool = "*"\ndecide = "ask"\n'
@@ -28,7 +29,7 @@ class Host:
     def __init__(self) -> None:
         self.approver, self.ran, self.said = Approver(), list[str](), iter(SAID)
         engine = Engine([TOOL], policy=POLICY, approvals=self.approver)
-        self.dialogue = Dialogue(engine.conversation(id="c"), [], "messages", {}, lambda said: ("", [said]))
+        self.dialogue = Dialogue(engine.conversation(id="c"), [], "messages", {}, lambda said: Said("", [said]))
 
     def send(self, **_: Any) -> Any:
         return next(self.said)

@@ -11,6 +11,7 @@ from test_left_calls import POLICY, TOOLS, USER, WIRES, called, words
 
 from toolfold import Approver, Engine
 from toolfold._loop import Dialogue, talk, talk_async
+from toolfold._result import Said
 
 
 class Host:
@@ -22,7 +23,7 @@ class Host:
         engine = Engine(TOOLS, policy=POLICY, approvals=self.approver)
         self.left = [called(wire, *names), words(wire)]
         own = engine.conversation(wire, id="c")
-        self.dialogue = Dialogue(own, [USER], WIRES[wire], {}, lambda said: ("ok", said))
+        self.dialogue = Dialogue(own, [USER], WIRES[wire], {}, lambda said: Said("ok", said))
         self.stop: BaseException | None = None
 
     def send(self, **request: Any) -> Any:
@@ -40,10 +41,10 @@ class Host:
         return f"{name} done"
 
     def talk(self) -> str:
-        return talk(self.dialogue, self.send, self.run, lambda asked: True, self.approver, 5)
+        return talk(self.dialogue, self.send, self.run, lambda asked: True, self.approver, 5).text
 
     def atalk(self) -> str:
-        return asyncio.run(talk_async(self.dialogue, self.asend, self.run, lambda asked: True, self.approver, 5))
+        return asyncio.run(talk_async(self.dialogue, self.asend, self.run, lambda asked: True, self.approver, 5)).text
 
 
 @pytest.mark.parametrize("how", ["talk", "atalk"])

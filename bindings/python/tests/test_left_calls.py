@@ -11,6 +11,7 @@ import pytest
 
 from toolfold import Approver, Engine
 from toolfold._loop import Dialogue, talk, talk_async
+from toolfold._result import Said
 
 TOOLS = [
     {"name": name, "description": name, "input_schema": {"type": "object", "properties": {}}} for name in ("look", "drop")
@@ -51,7 +52,7 @@ class Host:
         self.approver = Approver(store)
         engine = Engine(TOOLS, policy=POLICY, approvals=self.approver)
         own = engine.conversation(wire, id="c", history=history)
-        self.dialogue = Dialogue(own, history, WIRES[wire], {}, lambda said: ("ok", said))
+        self.dialogue = Dialogue(own, history, WIRES[wire], {}, lambda said: Said("ok", said))
 
     def send(self, **request: Any) -> list[dict[str, Any]]:
         self.sent.append(json.loads(json.dumps(request[WIRES[self.wire]])))
@@ -65,7 +66,7 @@ class Host:
         return f"{name} done"
 
     def talk(self) -> str:
-        return talk(self.dialogue, self.send, self.run, lambda asked: True, self.approver, 5)
+        return talk(self.dialogue, self.send, self.run, lambda asked: True, self.approver, 5).text
 
 
 @pytest.mark.parametrize("wire", WIRES)

@@ -51,7 +51,12 @@ def test_why_a_call_was_answered(tmp_path: Path) -> None:
         ("nope", {}),
         *[("list_sheets", {})] * 5,
     ]
-    kinds = {outcome.kind for call in calls if isinstance(outcome := conversation.call(*call), Reply)}
+    outcomes = [conversation.call(*call) for call in calls]
+    # The same call of the same message, after its result.
+    conversation.call("read_excel", {"file_path": "a"}, "c", "m")
+    conversation.answer("c", "done")
+    outcomes.append(conversation.call("read_excel", {"file_path": "a"}, "c", "m"))
+    kinds = {outcome.kind for outcome in outcomes if isinstance(outcome, Reply)}
     assert kinds == names("Reply", "kind")
 
 

@@ -308,6 +308,7 @@ def test_a_loop_in_a_tool_of_a_loop(arm: str, wire: str, yes: bool, tmp_path: Pa
     from test_left_calls import WIRES, words
 
     from toolfold._loop import Dialogue, talk
+    from toolfold._result import Said
 
     ran: list[Any] = []
     approver = Approver(tmp_path / "a.db")
@@ -323,7 +324,7 @@ def test_a_loop_in_a_tool_of_a_loop(arm: str, wire: str, yes: bool, tmp_path: Pa
             "anthropic": [{"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": name, "input": arguments}]}],
         }
         left = [said[wire], words(wire)]
-        dialogue = Dialogue(conversation, [], WIRES[wire], {}, lambda said: ("ok", said))
+        dialogue = Dialogue(conversation, [], WIRES[wire], {}, lambda said: Said("ok", said))
         answers[id] = lambda **_: left.pop(0)
         return dialogue
 
@@ -334,8 +335,8 @@ def test_a_loop_in_a_tool_of_a_loop(arm: str, wire: str, yes: bool, tmp_path: Pa
         return "deleted"
 
     def outer(name: str, arguments: dict[str, Any]) -> str:
-        return talk(made("inner", DELETE), answers["inner"], inner, lambda asked: yes, approver, 5)
+        return talk(made("inner", DELETE), answers["inner"], inner, lambda asked: yes, approver, 5).text
 
     dialogue = made("outer", ("read_excel", {"file_path": "a.xlsx"}))
-    assert talk(dialogue, answers["outer"], outer, None, None, 5) == "ok"
+    assert talk(dialogue, answers["outer"], outer, None, None, 5).text == "ok"
     assert ran == ([DELETE] if yes else []) and states(tmp_path) == ["consumed" if yes else "rejected"]

@@ -29,7 +29,7 @@ def test_a_workbook_over_chat(dialogue: Dialogue, arm: str) -> None:
         asked.append(waiting.target)
         return True
 
-    assert chat(client, conversation, messages, dialogue.book.run, ask=ask, approver=approver) == DONE
+    assert chat(client, conversation, messages, dialogue.book.run, ask=ask, approver=approver).text == DONE
     dialogue.verify()
     assert asked == ["delete_sheet"] and approver.verify() == ()
     assert [m["role"] for m in messages] == ["user", *["assistant", "tool"] * len(SCRIPT), "assistant"]
@@ -40,7 +40,7 @@ def test_a_workbook_over_responses(dialogue: Dialogue, arm: str) -> None:
     server, items = Server(dialogue), [GO]
     approver, conversation = started("openai-responses", arm)
     asking: dict[str, Any] = {"ask": lambda _: True, "approver": approver}
-    assert respond(clients(server)[0], conversation, items, dialogue.book.run, **asking) == DONE
+    assert respond(clients(server)[0], conversation, items, dialogue.book.run, **asking).text == DONE
     dialogue.verify()
     assert all(body["store"] is False for body in server.bodies)
 
@@ -54,7 +54,7 @@ def test_the_asynchronous_client(dialogue: Dialogue, wire: str, loop: Any) -> No
 
     client = clients(Server(dialogue))[1]
     done = loop(client, conversation, [GO], run, ask=lambda _: True, approver=approver)
-    assert asyncio.run(done) == DONE
+    assert asyncio.run(done).text == DONE
     dialogue.verify()
 
 

@@ -13,7 +13,7 @@ from hosts.asking import ARMS, COPIES, DELETE, asking, tools_of
 from workbook import FUNCTIONS, POLICY
 
 from toolfold import Engine, StartError
-from toolfold._adapter import DELIVERIES, Folder
+from toolfold._settings import DELIVERIES, Settings
 
 #: The frameworks whose adapters give `call_tool` the name of its tool.
 CARRIERS = ["agent_framework", "langchain", "openai_agents", "pydantic_ai"]
@@ -28,7 +28,7 @@ def needs(framework: str) -> None:
 def test_an_arm_that_cannot_be_carried_is_refused_by_adapter_and_engine(delivery: str) -> None:
     arm = next(name for name, own in DELIVERIES.items() if own == delivery)
     with pytest.raises(StartError, match=f"arm {arm} is not available"):
-        Folder(arm=arm, without=[delivery])
+        type("Own", (Settings,), {"WITHOUT": (delivery,)})(arm=arm)
     engine = Engine(FUNCTIONS, "excel")
     model, wire = "claude-sonnet-4-6", "anthropic"
     if arm != "append":

@@ -15,6 +15,8 @@ import toolfold
 from toolfold import Approver, Confirm, Conversation, Engine, Entry, Forward, OpenedTool, Outcome, Refuse, Reply, Turn
 
 Dicts = list[dict[str, Any]]
+#: What goes to a provider: each SDK has types of its own for it.
+Wired = list[Any]
 
 
 class Message(TypedDict):
@@ -34,7 +36,7 @@ def every_outcome(outcome: Outcome) -> None:
         case Confirm(target, arguments, approval):
             assert_type(approval, str)
         case Refuse(content):
-            assert_type(outcome.messages, Dicts)
+            assert_type(outcome.messages, Wired)
         case _:
             assert_never(outcome)
 
@@ -66,7 +68,7 @@ def a_field_too_many(outcome: Outcome) -> None:
 
 def names_are_closed(reply: Reply, entry: Entry, approver: Approver) -> None:
     match reply.kind:
-        case "expanded" | "activated" | "invalid" | "shown" | "unknown_tool" | "loop":
+        case "expanded" | "activated" | "invalid" | "shown" | "unknown_tool" | "loop" | "finished":
             pass
         case other:
             assert_never(other)
@@ -79,15 +81,15 @@ def names_are_closed(reply: Reply, entry: Entry, approver: Approver) -> None:
 def what_comes_out(engine: Engine, conversation: Conversation, turn: Turn) -> None:
     assert_type(conversation.call("f", {"a": 1}), Reply | Forward | Confirm | Refuse)
     assert_type(conversation.entries(), tuple[Entry, ...])
-    assert_type(conversation.tools(), Dicts)
-    assert_type(conversation.answer("1", "ok"), Dicts)
+    assert_type(conversation.tools(), Wired)
+    assert_type(conversation.answer("1", "ok"), Wired)
     assert_type(conversation.snapshot(), bytes)
     assert_type(conversation.tokens(), tuple[int | None, str])
     assert_type(toolfold.tokens([]), tuple[int | None, str])
     assert_type(turn.outcomes, tuple[Reply | Forward | Confirm | Refuse, ...])
     assert_type(turn.runnable, tuple[Forward, ...])
     assert_type(turn.waiting, tuple[Confirm, ...])
-    assert_type(turn.messages(), Dicts)
+    assert_type(turn.messages(), Wired)
     assert_type(engine.names, tuple[str, ...])
     assert_type(engine.report(), Dicts)
     assert_type(engine.diagnostics, Dicts)
@@ -106,6 +108,8 @@ def what_goes_in(messages: list[Message], text: str, path: Path, given: object) 
     conversation.call("f", text.encode())
     conversation.call("f", given)
     conversation.turn(messages[0])
+    conversation.turn(given)
+    assert_type(Engine.from_functions([what_comes_out, len], policy=path), Engine)
     conversation.child(("f",)).seen_calls(["1"])
     engine.restore(conversation.snapshot())
     toolfold.tokens(tools, model=None)

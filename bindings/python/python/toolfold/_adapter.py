@@ -7,19 +7,18 @@ still see (``conversation``), so resumed, forked, trimmed or moved threads work 
 from __future__ import annotations
 
 import json
-import os
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from . import Approver, Conversation, Engine, Forward, StartError
+from . import Approver, Conversation, Engine, Forward, _log
 from ._consent import Consent
+from ._settings import Fields, Settings, Unpack
 from ._steps import Step, answered
 
-Source: TypeAlias = str | os.PathLike[str]
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
@@ -28,15 +27,6 @@ MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
 #: The maximum number of conversations without an id that wait for the calls of their message.
 MOST_FRESH = 8
-#: The deliveries that some frameworks do not support.
-DELIVERIES = {"seed": "in_place", "index": "bridge", "search": "bridge", "native": "native", "append": "append"}
-#: The missing feature of a framework that does not support a delivery.
-WHY = {
-    "in_place": "the framework takes the tools once, and the array of this arm grows",
-    "bridge": "the framework applies its own rules to the names of tools, and `call_tool` hides them",
-    "native": "the framework has no tools that the provider defers",
-    "append": "the framework cannot append tool definitions to the messages",
-}
 
 
 @dataclass
@@ -61,47 +51,30 @@ class _Known:
 class Folder(Consent):
     """Caches engines by tool set and conversations by id. Threads may share it.
 
-    :param arm, profile, policy, skills: as for ``toolfold.Engine``.
-    :param approvals: an ``Approver``, or the path of its file; None stores approvals in memory. The framework is the
-        user interface here: the decisions of its user use this handle.
-    :param wire, model: as for ``Engine.conversation``.
-    :param without: the deliveries that the framework does not support, as for ``Engine.conversation``.
-    :raises StartError: the arm needs one of them.
+    :param settings: the settings of the adapter; None makes them from ``fields``.
     """
 
-    def __init__(
-        self,
-        *,
-        arm: str = "auto",
-        profile: Source | bool | None = None,
-        policy: Source | Sequence[Source] | None = None,
-        skills: Source | Sequence[Source] | None = None,
-        approvals: Approver | Source | None = None,
-        wire: str = "openai-chat",
-        model: str | None = None,
-        without: Sequence[str] = (),
-    ) -> None:
-        super().__init__(approvals if isinstance(approvals, Approver) else Approver(approvals), policy is not None)
-        self.wire, self.model = wire, model
-        self._arm, self.without = arm, list(without)
-        self.check(self.without)
-        self._settings: dict[str, Any] = {"profile": profile, "arm": arm, "policy": policy, "skills": skills}
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
+        own = Settings(**fields) if settings is None else settings
+        given = own.approvals
+        super().__init__(given if isinstance(given, Approver) else Approver(given), own.policy is not None)
+        self.settings, self.wire, self.model = own, own.wire, own.model
+        self.without = list(own.WITHOUT)
+        self._settings: dict[str, Any] = {
+            "profile": own.profile, "arm": own.arm, "policy": own.policy, "skills": own.skills
+        }
         self._first: Engine | None = None
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
         self._by_text: OrderedDict[str, Engine] = OrderedDict()
         self._conversations: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._shown: OrderedDict[str, Engine] = OrderedDict()
         self._fresh: deque[tuple[Engine, Sequence[Step], Conversation]] = deque(maxlen=MOST_FRESH)
+        self._marked: OrderedDict[str, Engine] = OrderedDict()
         self._lock = Lock()
 
-    def check(self, without: Sequence[str]) -> None:
-        """Compares the arm with the deliveries that a framework, or an agent in it, does not support.
-
-        :raises StartError: the arm needs one of them.
-        """
-        needed = DELIVERIES.get(self._arm)
-        if needed is not None and needed in without:
-            raise StartError(f"arm {self._arm} is not available here: {WHY[needed]}; use arm auto, stable or full")
+    def __deepcopy__(self, memo: object) -> Folder:
+        """Itself: frameworks copy their agents, and copies share the approvals and the caches."""
+        return self
 
     def bind(
         self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]], *, keep: object = None
@@ -147,33 +120,45 @@ class Folder(Consent):
         :param without: the deliveries that this agent does not support, if they differ from the framework's.
         """
         less = self.without if without is None else list(without)
+
+        def create() -> Conversation:
+            made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
+            _log.started(made)
+            return made
+
         if not id:
-            made = self._taken(engine, steps) or engine.conversation(
-                self.wire, self.model, id, steps=steps, without=less
-            )
+            made = self._taken(engine, steps) or create()
             if untouched:
                 self._fresh.append((engine, steps, made))
             return made
         known = self._conversations.get((hash(engine), id))
         if known is not None and known.engine is engine and known.follows(steps):
             return known.conversation
-        made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
+        made = create()
         self.keep(engine, made, answered(steps))
         return made
 
-    def show(self, engine: Engine, id: str | None, steps: Sequence[Step]) -> Conversation:
-        """Returns the conversation of a request that shows these tools. The caller does not change it."""
-        if id:
-            with self._lock:
+    def show(self, engine: Engine, id: str | None, steps: Sequence[Step], mark: str | None = None) -> Conversation:
+        """Returns the conversation of a request that shows these tools. The caller does not change it.
+
+        :param mark: the id of the newest message of the request, which no other run has.
+        """
+        with self._lock:
+            if id:
                 _remember(self._shown, id, engine, MOST_CONVERSATIONS)
+            elif mark:
+                _remember(self._marked, mark, engine, MOST_CONVERSATIONS)
         return self.conversation(engine, id, steps, untouched=True)
 
-    def last_shown(self, id: str | None, steps: Sequence[Step]) -> Engine | None:
-        """The tools in the last request of a conversation, which may be fewer than the agent has."""
+    def last_shown(self, id: str | None, marks: Iterable[str | None]) -> Engine | None:
+        """The tools in the last request of a conversation, which may be fewer than the agent has.
+
+        :param marks: the ids of the messages of the run, newest first.
+        """
         if id:
             return self._shown.get(id)
         with self._lock:
-            return next((own for own, past, _ in reversed(self._fresh) if past == steps), None)
+            return next((self._marked[mark] for mark in marks if mark and mark in self._marked), None)
 
     def remembered(self, engine: Engine, id: str | None) -> Conversation | None:
         """Returns the cached conversation of this id in its last state, if any."""

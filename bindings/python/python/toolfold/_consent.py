@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from . import Approval, ApprovalError, Approver, Confirm, Conversation, InputError, Outcome
+from . import Approval, ApprovalError, Approver, Confirm, Conversation, InputError, Outcome, _log
 
 #: The rejection reason of an approval whose call the person edited.
 EDITED = "the person changed the arguments of the call"
@@ -135,7 +135,9 @@ class Consent:
 
 def judged(conversation: Conversation, call: Call) -> Outcome:
     """Checks a call, once for each time that its message contains it."""
-    return conversation.call(call.name, call.arguments, call.id, call.message)
+    outcome = conversation.call(call.name, call.arguments, call.id, call.message)
+    _log.judged(conversation, outcome)
+    return outcome
 
 
 def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: str | None = None) -> None:

@@ -1,5 +1,5 @@
 # Generated from the Rust source by `python bindings/python/stubs.py`: do not edit.
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, Literal, NoReturn, final
 
@@ -99,6 +99,14 @@ class Approver:
     :param by: the name of the approver, for the audit trail.
     :raises ApprovalError: the file cannot be opened, or is not a store.
     """
+    def __copy__(self) -> Approver:
+        """
+        Itself: it can be shared.
+        """
+    def __deepcopy__(self, memo: object) -> Approver:
+        """
+        Itself: it can be shared.
+        """
     def __new__(cls, path: str | PathLike[str] | None = None, *, by: str = "the host") -> Approver: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
@@ -192,7 +200,7 @@ class Confirm:
         The id of the call.
         """
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """
         ``content`` as messages of the wire, to append to the request: a list of dicts.
         """
@@ -234,7 +242,7 @@ class Conversation:
     """
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
-    def answer(self, id: str, result: str, is_error: bool = False) -> list[dict[str, Any]]:
+    def answer(self, id: str, result: str, is_error: bool = False) -> list[Any]:
         """
         Stores the result of a forwarded call, and returns the messages to append: a list of dicts
         in the wire's format.
@@ -371,7 +379,7 @@ class Conversation:
         The schemas of all open tools, as text for the model, after a compaction. None if none is
         open, or if the array contains them.
         """
-    def redeliver_messages(self) -> list[dict[str, Any]]:
+    def redeliver_messages(self) -> list[Any]:
         """
         The messages that open everything again in the provider's own channel, under arm ``append``:
         a list of dicts in the wire's format; empty for other arms.
@@ -392,13 +400,13 @@ class Conversation:
         :param approval: the id of the approval: ``Confirm.approval``.
         :raises CallError: no call of this conversation waits under this id.
         """
-    def seen(self, messages: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    def seen(self, messages: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]] | object) -> None:
         """
         Updates which tools count as open from what the model can still see: tools that a compaction
         dropped are closed.
 
         :param messages: the messages of the next request in the wire's format, or the request
-            itself.
+            itself. Objects of the provider's SDK may be among them.
         :raises WireError: they do not have the wire's format. Nothing has changed.
         :raises InputError: they cannot be written as JSON.
         """
@@ -423,7 +431,7 @@ class Conversation:
         The cost of the array to send: ``(tokens, meter)`` as in ``toolfold.tokens``. tokens is None
         if the array contains something that cannot be counted offline.
         """
-    def tools(self) -> list[dict[str, Any]]:
+    def tools(self) -> list[Any]:
         """
         The array to send, as a new list of dicts in the wire's format.
         """
@@ -433,7 +441,7 @@ class Conversation:
         """
     def turn(
         self,
-        message: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        message: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]] | object,
         key: str | None = None,
     ) -> Turn:
         """
@@ -443,8 +451,8 @@ class Conversation:
         of its calls has not ended. Its calls get the same answers, stored results and approvals
         again; nothing runs twice.
 
-        :param message: the message in the wire's format, as a dict or list, or as JSON text, which
-            keeps every digit.
+        :param message: the message in the wire's format: a dict, a list, or an object of the
+            provider's SDK; or JSON text, which keeps every digit.
         :param key: an id that is unique for each assistant message, such as ``msg_…``; None if it
             has none.
         :raises WireError: the message belongs to another API, is a whole response, or is malformed.
@@ -478,6 +486,14 @@ class Engine:
     :raises InputError: a file cannot be read, a value has the wrong type, or the arm is unknown.
     :raises ApprovalError: the file for approvals cannot be opened, or is not a store.
     """
+    def __copy__(self) -> Engine:
+        """
+        Itself: it can be shared.
+        """
+    def __deepcopy__(self, memo: object) -> Engine:
+        """
+        Itself: it can be shared.
+        """
     def __len__(self) -> int: ...
     def __new__(
         cls,
@@ -503,7 +519,7 @@ class Engine:
         id: str | None = None,
         *,
         arm: str | None = None,
-        history: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        history: str | bytes | Mapping[str, Any] | Sequence[Mapping[str, Any]] | object | None = None,
         steps: Sequence[tuple[str, str, str | bytes | Mapping[str, Any] | None] | tuple[str, bool]] | None = None,
         without: Sequence[str] | None = None,
     ) -> Conversation:
@@ -517,7 +533,8 @@ class Engine:
             requires approvals.
         :param arm: another arm than the engine's.
         :param history: the messages so far in the wire's format (a list, the request that contains
-            it, or JSON text): the tools that they opened are open.
+            it, or JSON text), with or without objects of the provider's SDK: the tools that they
+            opened are open.
         :param steps: the same for hosts whose messages are not in a wire's format, oldest first: a
             tuple ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
         :param without: the deliveries that the host does not support: in_place, in_result, bridge,
@@ -532,6 +549,24 @@ class Engine:
     def diagnostics(self) -> list[dict[str, Any]]:
         """
         Notes from building the engine: a list of dicts with code, severity, place, message, help.
+        """
+    @staticmethod
+    def from_functions(
+        functions: Iterable[Callable[..., Any]],
+        profile: str | bytes | PathLike[str] | bool | None = None,
+        arm: str = "auto",
+        policy: str | bytes | PathLike[str] | Sequence[str | bytes | PathLike[str]] | None = None,
+        skills: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+        *,
+        approvals: Approver | str | PathLike[str] | None = None,
+    ) -> Engine:
+        """
+        The engine of plain functions: a function's name, signature, annotations and docstring are
+        its definition. ``toolfold.functions.runner`` runs them.
+
+        :param functions: the functions.
+        :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name
+            or no JSON Schema.
         """
     @property
     def names(self) -> tuple[str, ...]:
@@ -771,7 +806,7 @@ class Refuse:
         Always True: the call failed.
         """
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """
         ``content`` as messages of the wire, to append to the request: a list of dicts.
         """
@@ -832,12 +867,13 @@ class Reply:
         Whether to report the call to the model as failed.
         """
     @property
-    def kind(self) -> Literal["expanded", "activated", "invalid", "shown", "unknown_tool", "loop"]:
+    def kind(self) -> Literal["expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "finished"]:
         """
-        The reason of the answer: expanded, activated, invalid, shown, unknown_tool or loop.
+        The reason of the answer: expanded, activated, invalid, shown, unknown_tool, loop or
+        finished.
         """
     @property
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """
         ``content`` as messages of the wire, to append to the request: a list of dicts.
         """
@@ -896,7 +932,7 @@ class Turn:
 
         :raises CallError: the turn has ended.
         """
-    def messages(self) -> list[dict[str, Any]]:
+    def messages(self) -> list[Any]:
         """
         The messages to append after the assistant message: one answer per call, as a list of dicts
         in the wire's format. It ends the turn: a call that still waits is answered with its

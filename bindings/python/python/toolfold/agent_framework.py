@@ -14,6 +14,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from agent_framework import (
@@ -28,11 +29,12 @@ from agent_framework import (
     tool,
 )
 
-from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply
+from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._agent_framework_messages import direct_messages, restore, steps_of
 from ._consent import NOBODY, Answer, Call
 from ._names import MEMBER, unnamed
+from ._settings import Fields, Unpack
 from ._steps import answered_only, closed
 
 Next = Callable[[], Awaitable[None]]
@@ -93,12 +95,22 @@ def _copy(own: FunctionTool) -> FunctionTool:
     return _tool(own.name, own.description, own.parameters(), own.approval_mode)
 
 
-def fold(tools: Sequence[FunctionTool | Callable[..., Any]], *, wire: str = "openai-responses", **settings: Any) -> Folded:
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
+
+    WITHOUT = ("in_place", "native", "append")
+    wire: _settings.Wire = "openai-responses"
+
+
+def fold(
+    tools: Sequence[FunctionTool | Callable[..., Any]], settings: Settings | None = None, **fields: Unpack[Fields]
+) -> Folded:
     """Folds tools and functions.
 
-    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals`` and ``model``.
+    :param settings: the settings; the same members are accepted as keywords.
     """
-    return Folded(tools, Folder(wire=wire, without=["in_place", "native", "append"], **settings))
+    return Folded(tools, Folder(Settings.of(settings, fields)))
 
 
 class _Seen(ChatMiddleware):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from google.adk.agents.readonly_context import ReadonlyContext
@@ -23,27 +24,38 @@ from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply
+from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call
+from ._settings import Fields, Unpack
 from ._steps import Step, answered_only
 
 #: A tool, a function or a toolset, as an agent accepts them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
 
 
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
+
+    WITHOUT = ("bridge", "native", "append")
+    wire: _settings.Wire = "gemini"
+
+
 class FoldedToolset(BaseToolset):
     """A toolset that folds other tools and checks every call of them.
 
     :param tools: tools, functions and toolsets.
-    :param settings: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, and ``wire`` if the model is
-        not a Gemini model.
+    :param settings: the settings, with ``wire`` if the model is not a Gemini model; the same members are accepted as
+        keywords.
     """
 
-    def __init__(self, tools: Sequence[ToolUnion], *, wire: str = "gemini", **settings: Any) -> None:
+    def __init__(
+        self, tools: Sequence[ToolUnion], settings: Settings | None = None, **fields: Unpack[Fields]
+    ) -> None:
         super().__init__()
         self._given = tools
-        self.folder = Folder(wire=wire, without=["bridge", "native", "append"], **settings)
+        self.folder = Folder(Settings.of(settings, fields))
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         real = await self._real(readonly_context)

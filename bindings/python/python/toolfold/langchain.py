@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
@@ -21,14 +22,15 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command, interrupt
 
-from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply
+from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, edit_note, judged
 from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of
 from ._names import unnamed
+from ._settings import Fields, Unpack
 from ._steps import answered_only, closed
 
-__all__ = ["Toolfold"]
+__all__ = ["Settings", "Toolfold"]
 
 Result: TypeAlias = ToolMessage | Command[Any]
 
@@ -36,12 +38,22 @@ Result: TypeAlias = ToolMessage | Command[Any]
 MOST_ASKED = 256
 
 
-class Toolfold(AgentMiddleware):
-    """Folds the tools of a LangChain agent. Accepts the arguments of ``toolfold.Engine`` and ``Engine.conversation``."""
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    def __init__(self, **settings: Any) -> None:
+    WITHOUT = ("native", "append")
+
+
+class Toolfold(AgentMiddleware):
+    """Folds the tools of a LangChain agent. List a middleware that adds tools before this one.
+
+    :param settings: the settings; the same members are accepted as keywords.
+    """
+
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
         super().__init__()
-        self.folder = Folder(without=["native", "append"], **settings)
+        self.folder = Folder(Settings.of(settings, fields))
         # The graph ends if every tool that answered has `return_direct`: answers of toolfold then have this name.
         self.tools = [OWN]
         self._shown: dict[str, tuple[object, list[BaseTool]]] = {}
@@ -85,7 +97,8 @@ class Toolfold(AgentMiddleware):
         thread, steps = _thread(request.runtime), steps_of(request.messages)
         if self.folder.may_ask:
             self.folder.refused(thread, closed(steps))
-        conversation = self.folder.show(engine, thread, answered_only(steps))
+        mark = request.messages[-1].id if request.messages else None
+        conversation = self.folder.show(engine, thread, answered_only(steps), mark)
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
         hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: provider-run tools
@@ -102,7 +115,8 @@ class Toolfold(AgentMiddleware):
         messages = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
         thread, steps = _thread(request.runtime), answered_only(steps_of(messages))
         real = [tool for tool in request.runtime.tools if tool is not OWN]
-        engine = self.folder.last_shown(thread, steps) or self._engine(real)[1]
+        shown = self.folder.last_shown(thread, (message.id for message in reversed(messages)))
+        engine = shown or self._engine(real)[1]
         conversation = self.folder.conversation(engine, thread, steps)
         call = open_call(request.tool_call, state, messages)
         if why := unnamed(conversation, call.name, call.arguments):
@@ -171,8 +185,11 @@ def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
 
 
 def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
-    real = next(tool for tool in request.runtime.tools if tool.name == outcome.target)
-    return request.override(tool_call={**request.tool_call, "name": real.name, "args": outcome.arguments}, tool=real)
+    # A tool that another middleware adds for a run is in the request, and not among the agent's.
+    every = [tool for tool in (request.tool, *request.runtime.tools) if tool is not None]
+    # If neither has it, LangChain answers that there is no such tool.
+    real: Any = next((tool for tool in every if tool.name == outcome.target), None)
+    return request.override(tool_call={**request.tool_call, "name": outcome.target, "args": outcome.arguments}, tool=real)
 
 
 def _question(outcome: Confirm | Forward) -> dict[str, Any]:

@@ -13,15 +13,17 @@ An agent that connects to a server itself wraps its session:
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from mcp import Client, types
 from mcp.server import Server
 from mcp.shared.exceptions import NoBackChannelError
 
-from . import Confirm, Conversation, Forward, Refuse, Reply
+from . import Confirm, Conversation, Forward, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import CHANGED, Call
+from ._settings import Fields, Unpack
 
 #: Requests a person's approval; only True runs the call.
 Ask = Callable[[Confirm], Awaitable[bool]]
@@ -39,6 +41,13 @@ class _Waits(Exception):
         self.form, self.approval = form, approval
 
 
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
+
+    wire: _settings.Wire = "mcp"
+
+
 class FoldedSession:
     """A session whose tools are folded, and whose calls are checked before they are sent.
 
@@ -46,12 +55,20 @@ class FoldedSession:
     :param ask: requests a person's approval; None leaves the call pending in ``approvals``, and the same call made again
         after the approval runs.
     :param id: the conversation's id; set it if approvals are stored in a file.
-    :param settings: ``arm``, ``profile``, ``policy``, ``skills`` and ``approvals``.
+    :param settings: the settings; the same members are accepted as keywords.
     """
 
-    def __init__(self, session: Any, *, ask: Ask | None = None, id: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        session: Any,
+        settings: Settings | None = None,
+        *,
+        ask: Ask | None = None,
+        id: str | None = None,
+        **fields: Unpack[Fields],
+    ) -> None:
         self._session, self._ask, self._id = session, ask, id
-        self.folder = Folder(wire="mcp", **settings)
+        self.folder = Folder(Settings.of(settings, fields))
         self._conversation: Conversation | None = None
 
     async def conversation(self) -> Conversation:
@@ -94,14 +111,16 @@ class FoldedSession:
         return result
 
 
-def folded_server(session: Any, name: str = "toolfold", **settings: Any) -> Server[Any]:
+def folded_server(
+    session: Any, name: str = "toolfold", settings: Settings | None = None, **fields: Unpack[Fields]
+) -> Server[Any]:
     """Returns a server that offers another server's tools folded, to one client. Approvals use elicitation if the client
     supports it.
 
     :param session: the connected client or session of the other server.
     :param settings: as for ``FoldedSession``.
     """
-    folded = FoldedSession(session, **settings)
+    folded = FoldedSession(session, settings, **fields)
 
     async def list_tools(context: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return await folded.list_tools()

@@ -27,12 +27,13 @@ from agents import Agent, FunctionTool, Model, RunConfig, RunContextWrapper, Use
 from agents.tool import Tool
 from agents.tool_context import ToolContext
 
-from . import Approval, Confirm, Conversation, Engine, Forward
+from . import Approval, Confirm, Conversation, Engine, Forward, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, judged
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
+from ._settings import Fields, Unpack, carried
 from ._steps import answered_only
 
 #: A name that no tool has: the SDK answers it instead of ending the run.
@@ -42,9 +43,20 @@ RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 EVERY_CALL = "toolfold:every-call"
 
 
-def folding(*, wire: str = "openai-responses", **settings: Any) -> Folder:
-    """The folding settings of an agent: ``arm``, ``profile``, ``policy``, ``skills``, ``approvals``, ``model``, ``wire``."""
-    return Folder(wire=wire, without=["native", "append"], **settings)
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
+
+    WITHOUT = ("native", "append")
+    wire: _settings.Wire = "openai-responses"
+
+
+def folding(settings: Settings | None = None, **fields: Unpack[Fields]) -> Folder:
+    """Returns the folding of an agent, which agents may share.
+
+    :param settings: the settings; the same members are accepted as keywords.
+    """
+    return Folder(Settings.of(settings, fields))
 
 
 @dataclass
@@ -72,7 +84,7 @@ class FoldedAgent(Agent[Any]):
         super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK has no annotation
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _Run] = WeakKeyDictionary()
         self._bound: tuple[list[FunctionTool], Engine] | None = None
-        self.folding.check(self._without())
+        carried(self.folding.settings.arm, self._without())
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Wherever they are set: calls use the tools' names, and an answer of toolfold never ends a run.

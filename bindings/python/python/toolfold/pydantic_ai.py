@@ -24,14 +24,15 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
-from . import Confirm, Conversation, Engine, Entry, Forward
+from . import Confirm, Conversation, Engine, Entry, Forward, _settings
 from ._adapter import Folder
 from ._consent import Answer, Call, edit_note
 from ._names import unnamed
 from ._pydantic_ai_messages import called, direct_response, key_of, restored, steps_of
+from ._settings import Fields, Unpack
 from ._steps import answered_only, closed
 
-__all__ = ["Toolfold"]
+__all__ = ["Settings", "Toolfold"]
 
 #: The real schema validates the arguments; the framework only parses them.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
@@ -66,11 +67,21 @@ class _Run:
     edited: dict[str, ToolCallPart] = field(default_factory=dict)
 
 
-class Toolfold(AbstractCapability[Any]):
-    """Folds the tools of a pydantic-ai agent. Accepts the arguments of ``toolfold.Engine`` and ``Engine.conversation``."""
+@dataclass(frozen=True)
+class Settings(_settings.Settings):
+    """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    def __init__(self, **settings: Any) -> None:
-        self.folder = Folder(without=["append"], **settings)
+    WITHOUT = ("append",)
+
+
+class Toolfold(AbstractCapability[Any]):
+    """Folds the tools of a pydantic-ai agent.
+
+    :param settings: the settings; the same members are accepted as keywords.
+    """
+
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
+        self.folder = Folder(Settings.of(settings, fields))
         self.memo, self.run = _Memo(), _Run()
 
     async def for_run(self, ctx: RunContext[Any]) -> Toolfold:

@@ -42,4 +42,4 @@ class Host(RawHost):
 
     def chat(self, conversation: toolfold.Conversation, messages: list[Any], **asking: Any) -> str:
         client = Server(self.dialogue).client()
-        return chat(client, conversation, messages, self.book.run, max_tokens=100, **asking)
+        return chat(client, conversation, messages, self.book.run, max_tokens=100, **asking).text

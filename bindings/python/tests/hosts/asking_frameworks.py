@@ -17,11 +17,16 @@ def pydantic_ai() -> type[Asking]:
     from toolfold.pydantic_ai import Toolfold
 
     class Own(Asking):
+        native = {"wire": "openai-responses", "model": "gpt-5.4"}
+        finds = ("search_tools", {"queries": ["rename sheet"]})
+
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> Any:
                 name, about = function["name"], function["description"]
                 schema = function["parameters"]
-                return Tool.from_schema(lambda **k: self.run(name, k), name=name, description=about, json_schema=schema)
+                made = Tool.from_schema(lambda **k: self.run(name, k), name=name, description=about, json_schema=schema)
+                made.requires_approval = self.own_rule and name == DELETE[0]
+                return made
 
             def respond(messages: Any, info: Any) -> ModelResponse:
                 call = self.says([tool.name for tool in info.function_tools], messages[-1])
@@ -58,6 +63,7 @@ def langchain() -> type[Asking]:
     import sqlite3
 
     from langchain.agents import create_agent
+    from langchain.agents.middleware import HumanInTheLoopMiddleware
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from langchain_core.outputs import ChatGeneration, ChatResult
@@ -87,6 +93,7 @@ def langchain() -> type[Asking]:
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     class Own(Asking):
+        lacks = {"exact numbers": "LangGraph's checkpoints store integers of at most 64 bits"}
         middleware: Any = []
 
         def build(self) -> None:
@@ -98,10 +105,11 @@ def langchain() -> type[Asking]:
 
             file = sqlite3.connect(self.folder / "graph.db", check_same_thread=False)
             self.fold = Toolfold(**self.settings)
+            rules = [HumanInTheLoopMiddleware({DELETE[0]: True})] if self.own_rule else []
             self.agent: Any = create_agent(
                 Model(own=self),
                 [bound(each) for each in tools_of(self.arm)],
-                middleware=[*self.middleware, self.fold],
+                middleware=[*self.middleware, *rules, self.fold],
                 checkpointer=SqliteSaver(file),
             )
 
@@ -154,7 +162,7 @@ def openai_agents() -> type[Asking]:
             return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
     class Own(Asking):
-        no_edit = "RunState.approve has no arguments"
+        lacks = {"edited": "`RunState.approve` of the Agents SDK has no arguments"}
 
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> FunctionTool:
@@ -163,7 +171,8 @@ def openai_agents() -> type[Asking]:
                 async def invoke(context: Any, arguments: str) -> str:
                     return self.run(name, json.loads(arguments))
 
-                return FunctionTool(name, function["description"], function["parameters"], invoke, strict_json_schema=False)
+                about: dict[str, Any] = {"needs_approval": self.own_rule and name == DELETE[0], "strict_json_schema": False}
+                return FunctionTool(name, function["description"], function["parameters"], invoke, **about)
 
             tools: Any = [bound(each) for each in tools_of(self.arm)]
             own = folding(**self.settings)
@@ -226,10 +235,13 @@ def google_adk() -> type[Asking]:
             )
 
         async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+            if self.own.own_rule and self.name == DELETE[0] and not tool_context.tool_confirmation:
+                tool_context.request_confirmation(hint="sure?")  # As FunctionTool does for require_confirmation.
+                return {"error": "it requires a confirmation"}
             return {"result": self.own.run(self.name, args)}
 
     class Own(Asking):
-        no_edit = "a confirmation has no arguments"
+        lacks = {"edited": "a tool confirmation of ADK has no arguments"}
         refused = ("index",)
 
         def build(self) -> None:
@@ -294,7 +306,7 @@ def agent_framework() -> type[Asking]:
             return respond()
 
     class Own(Asking):
-        no_edit = "the framework binds an answer to the arguments of its request"
+        lacks = {"edited": "agent-framework binds an answer to the arguments of its request"}
 
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> FunctionTool:
@@ -303,7 +315,9 @@ def agent_framework() -> type[Asking]:
                 async def run(**arguments: Any) -> str:
                     return self.run(name, arguments)
 
-                return FunctionTool(name=name, description=about, input_model=function["parameters"], func=run)
+                asks: Any = "always_require" if self.own_rule and name == DELETE[0] else "never_require"
+                schema = function["parameters"]
+                return FunctionTool(name=name, description=about, input_model=schema, func=run, approval_mode=asks)
 
             folded, client = fold([bound(each) for each in tools_of(self.arm)], **self.settings), Scripted()
             client.own = self

@@ -6,15 +6,16 @@ import json
 from typing import Any
 
 from hosts.asking import DELETE, DONE, Asking, tools_of
-from workbook import TOOLS
-
-from toolfold import Approver
+from toolfold import Approver, Confirm
 
 
 class _Raw(Asking):
     """The loops of the two SDKs: the person is a callback, which ends the process here."""
 
-    no_edit = "the callback answers with yes or no"
+    lacks = {
+        "edited": "`ask` of a loop answers with yes or no",
+        "own rule": "an SDK has no approvals of its own",
+    }
     asks_in_answer = True
     wire = ""
 
@@ -24,24 +25,26 @@ class _Raw(Asking):
     def loop(self, conversation: Any, messages: list[Any], **asking: Any) -> Any:
         raise NotImplementedError
 
-    def _went(self, messages: list[Any], said: bool | None) -> bool:
+    def build(self) -> None:
         import toolfold
 
-        approver = Approver(self.store)
-        settings: Any = {**self.settings, "approvals": approver}
-        wrapped = [{"type": "function", "function": each} for each in tools_of(self.arm)]
-        model = "claude-sonnet-4-6" if self.wire == "anthropic" else "gpt-5.4"
-        engine = toolfold.Engine(wrapped if self.arm == "auto" else TOOLS, **settings)
-        conversation = engine.conversation(self.wire, model, "c-1", history=messages)
+        self.approver = Approver(self.store)
+        tools = [{"type": "function", "function": each} for each in tools_of(self.arm)]
+        self.engine = toolfold.Engine(tools, **{**self.settings, "approvals": self.approver})
+
+    def _went(self, messages: list[Any], said: bool | None) -> bool:
+        # The newest models have every delivery of their API.
+        model = "claude-opus-5-5" if self.wire == "anthropic" else "gpt-5.4"
+        conversation = self.engine.conversation(self.wire, model, "c-1", history=messages)
         answers = [] if said is None else [said]
 
-        def ask(waiting: toolfold.Confirm) -> bool:
+        def ask(waiting: Confirm) -> bool:
             if not answers:
                 raise self.Asked
             return answers.pop()
 
         try:
-            self.loop(conversation, messages, ask=ask, approver=approver)
+            self.loop(conversation, messages, ask=ask, approver=self.approver)
         except self.Asked:
             return True
         finally:

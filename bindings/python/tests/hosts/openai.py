@@ -62,4 +62,4 @@ class Host(RawHost):
     wire = "openai-chat"
 
     def chat(self, conversation: toolfold.Conversation, messages: list[Any], **asking: Any) -> str:
-        return chat(clients(Server(self.dialogue))[0], conversation, messages, self.book.run, **asking)
+        return chat(clients(Server(self.dialogue))[0], conversation, messages, self.book.run, **asking).text

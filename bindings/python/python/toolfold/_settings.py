@@ -1,0 +1,106 @@
+"""The settings of an adapter: one frozen dataclass, checked when it is created."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar
+
+from . import Approver, Engine, InputError, LoadError, StartError
+
+Source: TypeAlias = str | os.PathLike[str]
+#: The arms, as ``toolfold report`` lists them; an adapter refuses those that its framework does not support.
+Arm: TypeAlias = Literal[
+    "auto", "full", "seed", "stable", "signature", "outline", "lean", "kept", "index", "search", "native", "append"
+]
+#: The APIs of providers.
+Wire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "mcp", "bedrock-converse"]
+
+#: The deliveries that some frameworks do not support.
+DELIVERIES = {"seed": "in_place", "index": "bridge", "search": "bridge", "native": "native", "append": "append"}
+#: The missing feature of a framework that does not support a delivery.
+WHY = {
+    "in_place": "the framework takes the tools once, and the array of this arm grows",
+    "bridge": "the framework applies its own rules to the names of tools, and `call_tool` hides them",
+    "native": "the framework has no tools that the provider defers",
+    "append": "the framework cannot append tool definitions to the messages",
+}
+
+#: A tool for checking settings before the agent's own tools are known.
+_PROBE = {"name": "probe", "description": "", "input_schema": {"type": "object", "properties": {}}}
+
+_Own = TypeVar("_Own", bound="Settings")
+
+
+class Fields(TypedDict, total=False):
+    """The members of ``Settings`` as keywords of an adapter."""
+
+    arm: Arm
+    profile: Source | bool | None
+    policy: Source | Sequence[Source] | None
+    skills: Source | Sequence[Source] | None
+    approvals: Approver | Source | None
+    wire: Wire
+    model: str | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an adapter. Files are read once when it is created, so that an error does not wait for the first run.
+
+    :param arm, profile, policy, skills: as for ``toolfold.Engine``.
+    :param approvals: an ``Approver``, or the path of its file; None stores approvals in memory. The framework is the
+        user interface here: the decisions of its user use this handle.
+    :param wire, model: as for ``Engine.conversation``.
+    :raises InputError: an arm or a wire is unknown, or a file cannot be read.
+    :raises LoadError: a profile, a policy or a skill has errors.
+    :raises StartError: the wire, the model or the framework does not support the arm.
+    """
+
+    #: The deliveries that the framework does not support, as for ``Engine.conversation``.
+    WITHOUT: ClassVar[tuple[str, ...]] = ()
+
+    arm: Arm = "auto"
+    profile: Source | bool | None = None
+    policy: Source | Sequence[Source] | None = None
+    skills: Source | Sequence[Source] | None = None
+    approvals: Approver | Source | None = None
+    wire: Wire = "openai-chat"
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        probe = Engine([_PROBE], arm=self.arm, policy=self.policy, skills=self.skills)
+        carried(self.arm, self.WITHOUT)
+        probe.conversation(self.wire, self.model, without=list(self.WITHOUT))
+        try:
+            Engine([_PROBE], self.profile)
+        except LoadError as why:
+            # A profile names tools that the probe does not have.
+            if any(one["severity"] == "error" and one["code"] != "unknown-tool" for one in why.diagnostics):
+                raise
+
+    @classmethod
+    def of(cls: type[_Own], settings: Settings | None, fields: Fields) -> _Own:
+        """Returns the settings that an adapter was given, or makes them from its keywords."""
+        if settings is None:
+            return cls(**fields)
+        if fields or not isinstance(settings, cls):
+            raise InputError(f"give either {cls.__module__}.{cls.__name__}(…) or its members as keywords")
+        return settings
+
+
+def carried(arm: str, without: Sequence[str]) -> None:
+    """Compares an arm with the deliveries that a framework, or an agent in it, does not support.
+
+    :raises StartError: the arm needs one of them.
+    """
+    needed = DELIVERIES.get(arm)
+    if needed is not None and needed in without:
+        raise StartError(f"arm {arm} is not available here: {WHY[needed]}; use arm auto, stable or full")
+
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack as Unpack
+else:
+    Unpack: Any = None

@@ -1,0 +1,92 @@
+"""The contract of an adapter as tests, for every framework: the table in ``docs/python.md`` is their result.
+
+An author of an adapter writes one subclass of ``Agent``, which builds an agent of the framework around a scripted model, and
+runs every cell of the contract:
+
+    for row in toolfold.testing.check(MyAgent, folder):
+        print(row)                         # "approved: carried", "edited: not available: …", "rejected: BROKEN: …"
+
+A cell that the framework cannot have is named in ``Agent.lacks`` with a sentence that names the missing hook. Deliveries that an
+adapter refuses at construction (``StartError``) need no entry: the sentence is that of the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Literal
+
+from . import StartError
+from ._agent import DELETE, DONE, POLICY, Agent, Call, Cell, tools_of
+from ._contract import CELLS
+
+__all__ = ["CELLS", "DELETE", "DONE", "POLICY", "Agent", "Call", "Cell", "Row", "check", "table", "tools_of"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The result of one cell.
+
+    :param state: ``carried``, ``refused`` (the adapter or the framework does not have it) or ``broken``.
+    :param why: the missing hook, or what is broken; empty if it is carried.
+    """
+
+    cell: str
+    state: Literal["carried", "refused", "broken"]
+    why: str = ""
+
+    def __str__(self) -> str:
+        shown = {"carried": "carried", "refused": f"not available: {self.why}", "broken": f"BROKEN: {self.why}"}
+        return f"{self.cell}: {shown[self.state]}"
+
+
+def check(agent: type[Agent], folder: Path | None = None, *, cells: Iterable[Cell] | None = None) -> list[Row]:
+    """Runs the cells of the contract against an adapter.
+
+    :param folder: a folder for the state of the agents; None creates one.
+    :param cells: the cells; None runs all of them.
+    """
+    place = Path(mkdtemp(prefix="toolfold-contract-", dir=folder))
+    return [_row(agent, cell, place) for cell in (CELLS if cells is None else cells)]
+
+
+def _row(agent: type[Agent], cell: Cell, folder: Path) -> Row:
+    if why := agent.lacks.get(cell.name):
+        return Row(cell.name, "refused", why)
+    carried, refused = False, ""
+    for arm in cell.arms:
+
+        def make(*script: Call, arm: str = arm, **more: Any) -> Agent:
+            return agent(script, arm, Path(mkdtemp(dir=folder)), **more)
+
+        try:
+            cell.holds(make)
+        except StartError as why:
+            refused = str(why)
+        except Exception as why:
+            return Row(cell.name, "broken", f"arm {arm}: {type(why).__name__}: {why}")
+        else:
+            carried = True
+    return Row(cell.name, "carried") if carried else Row(cell.name, "refused", refused)
+
+
+def table(rows: dict[str, list[Row]]) -> str:
+    """Returns the results as a table in Markdown, with the sentences below it.
+
+    :param rows: the rows of each adapter, by its name.
+    """
+    sentences: list[str] = []
+    lines = [f"| requirement | {' | '.join(rows)} |", f"|---|{'---|' * len(rows)}"]
+    found = {name: {row.cell: row for row in own} for name, own in rows.items()}
+    for cell in CELLS:
+        marks = []
+        for own in found.values():
+            row = own[cell.name]
+            if row.state == "refused" and row.why not in sentences:
+                sentences.append(row.why)
+            number = sentences.index(row.why) + 1 if row.state == "refused" else 0
+            marks.append({"carried": "yes", "refused": f"no ({number})", "broken": "BROKEN"}[row.state])
+        lines.append(f"| {cell.says} | {' | '.join(marks)} |")
+    return "\n".join([*lines, "", *(f"{at}. {why}" for at, why in enumerate(sentences, 1))])

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it moves files")]
 
 use std::fs::{File, OpenOptions};
-use std::io::Result;
+use std::io::{ErrorKind, Result};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -62,20 +62,25 @@ pub fn collect(work: &Path, mut place: impl FnMut(&str, &str) -> Result<PathBuf>
         let own = work.join(&entry.relative);
         let sha256 = digest(&mut File::open(&own)?)?;
         let path = place(name, &sha256)?;
-        move_file(&own, &path)?;
+        move_file(&own, &path, &sha256)?;
         files.files.push(ProducedFile { name: name.to_owned(), path, bytes: size, sha256 });
     }
     Ok(files)
 }
 
-/// Moves a file to a new place, also of another file system. An existing file is not overwritten,
-/// because its content is the same or belongs to the user.
-fn move_file(from: &Path, to: &Path) -> Result<()> {
+/// Moves a file to a new place, also of another file system. An existing file is not overwritten; it
+/// is an error unless its content is the same.
+fn move_file(from: &Path, to: &Path, sha256: &str) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut target = options.open(to)?;
+    let mut target = match options.open(to) {
+        Err(why) if why.kind() == ErrorKind::AlreadyExists && digest(&mut File::open(to)?)? == sha256 => {
+            return std::fs::remove_file(from);
+        }
+        opened => opened?,
+    };
     let copied = std::io::copy(&mut File::open(from)?, &mut target).and_then(|_| target.sync_all());
     copied.inspect_err(|_| drop(std::fs::remove_file(to)))?;
     std::fs::remove_file(from)

@@ -1,5 +1,6 @@
 //! The isolation that a run requires, and what this machine offers.
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
@@ -51,22 +52,27 @@ impl std::fmt::Display for Level {
 #[must_use]
 pub fn level() -> Level {
     #[cfg(target_os = "linux")]
-    return super::linux::level();
+    {
+        super::linux::level()
+    }
     #[cfg(not(target_os = "linux"))]
-    Level::Missing(format!("scripts of skills cannot be isolated on {}", std::env::consts::OS))
+    {
+        Level::Missing(format!("scripts of skills cannot be isolated on {}", std::env::consts::OS))
+    }
 }
 
 /// The subcommand that starts a supervisor.
 pub(crate) const SUPERVISE: &str = "__run-script";
 /// The subcommand of the process that becomes the script.
+#[cfg(target_os = "linux")]
 pub(crate) const BECOME: &str = "__become-script";
 
 /// Runs the part of a supervisor or of its child if the first argument after the program's name
 /// selects it. A program that is used as a [`Supervisor`](super::Supervisor) calls it first in
 /// `main`, before it starts a thread.
 #[must_use]
-pub fn hidden(argument: Option<&str>) -> Option<ExitCode> {
-    match argument? {
+pub fn hidden(argument: Option<&OsStr>) -> Option<ExitCode> {
+    match argument?.to_str()? {
         #[cfg(target_os = "linux")]
         SUPERVISE => Some(super::linux::supervise()),
         #[cfg(target_os = "linux")]

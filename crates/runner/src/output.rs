@@ -3,6 +3,7 @@
 use toolfold_diagnostic::diagnostic::invisible;
 
 /// The first bytes of an output; the rest is counted.
+#[cfg(any(target_os = "linux", test))]
 #[derive(Debug)]
 pub(crate) struct Capped {
     bytes: Vec<u8>,
@@ -10,6 +11,7 @@ pub(crate) struct Capped {
     total: u64,
 }
 
+#[cfg(any(target_os = "linux", test))]
 impl Capped {
     pub(crate) fn new(most: usize) -> Self {
         Self { bytes: Vec::new(), most, total: 0 }

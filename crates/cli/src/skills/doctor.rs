@@ -11,6 +11,7 @@ use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
 use super::inspect::{costs, skill_name, verdict_word};
 use super::{RootArgs, counted_layer, project, settings, verdict_code};
+use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
@@ -45,7 +46,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
         let files: Vec<serde_json::Value> = library.findings().iter().map(|f| finding_row(f, counter)).collect();
         emit_json(&json!({
             "ok": !bad, "catalog_tokens": declared.tokens, "activate_skill": declared, "skills": files,
-            "diagnostics": loaded.diagnostics,
+            "diagnostics": loaded.diagnostics, "scripts": script_isolation(&config),
         }))?;
         return Ok(verdict_code(!bad));
     }
@@ -53,7 +54,15 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let (all, active) = (library.findings().len(), library.skills().len());
     let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
     let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
-    let parts = [page.wrong(), trust(library.roots()), page.well(), page.noticed(), looked_in(library.roots())];
+    let scripts = script_isolation(&config).map(|level| format!("Scripts run isolated by: {level}\n"));
+    let parts = [
+        page.wrong(),
+        trust(library.roots()),
+        page.well(),
+        page.noticed(),
+        looked_in(library.roots()),
+        scripts.unwrap_or_default(),
+    ];
     emit(&format!(
         "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another with the same name, {} not loaded.\n{}",
         joined(parts.into()),
@@ -64,6 +73,11 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
         declared.declared_text()
     ))?;
     Ok(verdict_code(!bad))
+}
+
+/// The isolation of scripts on this machine, if the user enabled them.
+fn script_isolation(config: &Config) -> Option<String> {
+    config.settings.skill_scripts.enabled.then(|| toolfold_runner::level().to_string())
 }
 
 /// The parts that are not empty, with an empty line between them.

@@ -90,8 +90,8 @@ fn run() -> Result<Report, Refused> {
 /// Starts the child and waits until it has become the script.
 fn start_child(spec: &Spec) -> Result<Child, Refused> {
     let (mut own, other) = UnixStream::pair().map_err(failed("no socket"))?;
-    let program = std::env::current_exe().map_err(failed("the supervisor's program is unknown"))?;
-    let mut command = Command::new(program);
+    // This program, even if its file was replaced.
+    let mut command = Command::new("/proc/self/exe");
     command.arg(BECOME).env_clear().current_dir(&spec.work);
     command.stdin(OwnedFd::from(other)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed("the script cannot be started"))?;

@@ -369,9 +369,7 @@ fn one_package_is_tested_with_the_features_of_all() {
         assert!(other.is_empty(), "{package}: give crates/testing/Cargo.toml the features that these lack: {other:#?}");
     };
     std::thread::scope(|scope| {
-        for package in
-            ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"]
-        {
+        for package in ["toolfold-library-tests", "toolfold-cli", "toolfold-gateway", "toolfold-measure"] {
             scope.spawn(move || check(package));
         }
     });

@@ -129,7 +129,7 @@ mod tests {
         std::os::unix::fs::symlink(&kept, folder.join("a/link")).unwrap();
         std::os::unix::fs::symlink(temp.path(), folder.join("a/b/up")).unwrap();
         use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(folder.join("a/b"), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(folder.join("a/b"), std::fs::Permissions::from_mode(0o0)).unwrap();
         remove(&folder).unwrap();
         assert!(!folder.exists());
         assert!(kept.exists());

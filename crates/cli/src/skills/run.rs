@@ -61,14 +61,15 @@ fn parse_isolation(text: &str) -> Result<Isolation, String> {
 enum Happened {
     Ended(RunResult),
     Waits(Waiting),
-    Planned(Plan, Permit),
+    Planned(Box<(Plan, Permit)>),
 }
 
 pub(super) fn run(args: &RunArgs) -> Outcome {
     match attempt(args) {
         Ok(Happened::Ended(result)) if args.rest.json => emit_json(&result).map(|()| verdict_code(result.succeeded())),
         Ok(Happened::Ended(result)) => print(&result),
-        Ok(Happened::Planned(plan, permit)) => {
+        Ok(Happened::Planned(planned)) => {
+            let (plan, permit) = *planned;
             if args.rest.json {
                 emit_json(&plan.to_json(&permit))?;
             } else {
@@ -121,14 +122,14 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
     let permits = Permits::open(args, &config, &plan)?;
     let permit = permits.permit(&plan)?;
     if args.dry_run {
-        return Ok(Happened::Planned(plan, permit));
+        return Ok(Happened::Planned(Box::new((plan, permit))));
     }
     let call_id = match permits.take(&plan, &permit)? {
         Taken::Runs(call_id) => call_id,
         Taken::Waits(waiting) => return Ok(Happened::Waits(waiting)),
     };
     let ended = execute(&plan, permits.folder());
-    let outcome = ended.and_then(|ended| finish(args, &config, &plan, permits.folder(), ended));
+    let outcome = ended.and_then(|ended| finish(args, &config, &plan, permits.folder(), &ended));
     permits.note_outcome(&plan, &call_id, outcome.as_ref());
     Ok(Happened::Ended(outcome?))
 }
@@ -143,7 +144,7 @@ fn execute(plan: &Plan, base: &Path) -> Result<Ended, SkillError> {
 }
 
 /// Moves the files of a run and describes how it ended.
-fn finish(args: &RunArgs, config: &Config, plan: &Plan, base: &Path, ended: Ended) -> Result<RunResult, SkillError> {
+fn finish(args: &RunArgs, config: &Config, plan: &Plan, base: &Path, ended: &Ended) -> Result<RunResult, SkillError> {
     let results = base.join("skill-results");
     let files = match &args.out {
         Some(out) => collect(&ended.folder.work(), |name, _| {
@@ -161,7 +162,7 @@ fn finish(args: &RunArgs, config: &Config, plan: &Plan, base: &Path, ended: Ende
     };
     let failed = |why| plan.error(Cause::Execution, format!("the files of the script cannot be stored: {why}"));
     let files: Files = files.map_err(failed)?;
-    Ok(RunResult::new(plan, &ended, files))
+    Ok(RunResult::new(plan, ended, files))
 }
 
 /// Removes the results of runs that are older than copies for undo.

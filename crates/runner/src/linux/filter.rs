@@ -30,6 +30,24 @@ const REFUSED: &[i64] = &[
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
     libc::SYS_perf_event_open,
+    // Memory that is not counted, and objects that outlive the script or that other programs share.
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // Watching what other programs do with files.
+    libc::SYS_inotify_add_watch,
     // Operations that run outside the filters, or reach the kernel's attack surface.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -113,6 +131,20 @@ const SYS_FCHMODAT2: i64 = 452;
 /// the C library then uses the older calls.
 const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2];
 
+/// Refused with `EPERM` if this argument names a process other than the calling one (0): limits and
+/// priorities of the user's other processes. `prlimit` with a CPU limit would kill the host.
+const OF_ONE_PROCESS: &[(i64, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+];
+
 /// The flags of `clone` that create a namespace.
 const NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWNS,
@@ -154,6 +186,12 @@ fn refused(abi: u8, pid: u32) -> Built<Rules> {
     let mut pairs = kinds.collect::<Built<Vec<_>>>()?;
     pairs.push(rule(vec![condition(0, SeccompCmpOp::Ne, unix)?])?);
     rules.insert(libc::SYS_socketpair, pairs);
+    for (call, argument) in OF_ONE_PROCESS {
+        rules.insert(*call, vec![rule(vec![condition(*argument, SeccompCmpOp::Ne, 0)?])?]);
+    }
+    // Priorities of a group or a user: 0 names those of the caller. `PRIO_PROCESS` is 0.
+    let groups = rule(vec![condition(0, SeccompCmpOp::Ne, 0)?])?;
+    rules.entry(libc::SYS_setpriority).or_default().push(groups);
     let spaces = NAMESPACES.map(|flag| u64::from(flag.unsigned_abs()));
     let clones = spaces.map(|flag| rule(vec![condition(0, SeccompCmpOp::MaskedEq(flag), flag)?]));
     rules.insert(libc::SYS_clone, clones.into_iter().collect::<Built<Vec<_>>>()?);

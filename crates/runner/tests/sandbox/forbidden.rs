@@ -146,7 +146,15 @@ fn other_processes_and_the_machine_are_out_of_reach() {
     let kill = format!("os.kill({own}, 0)");
     let trace = format!("syscall(101, 16, {own}, 0, 0)");
     let read = format!("syscall(310, {own}, 0, 0, 0, 0, 0)");
+    let limit = format!("syscall(302, {own}, 0, 0, 0)");
+    let priority = format!("syscall(251, 1, {own}, 0x4000)");
+    let nice = format!("os.setpriority(os.PRIO_PROCESS, {own}, 19)");
+    let affinity = format!("os.sched_setaffinity({own}, {{0}})");
     let mut attempts = vec![
+        ("nice", nice.as_str(), FILTERED),
+        ("nice of the user", "os.setpriority(os.PRIO_USER, 0, 19)", FILTERED),
+        ("own nice", "os.setpriority(os.PRIO_PROCESS, 0, 1)", "done"),
+        ("affinity", affinity.as_str(), FILTERED),
         ("host", kill.as_str(), FILTERED),
         ("supervisor", "os.kill(os.getppid(), signal.SIGSTOP)", FILTERED),
         ("itself", "signal.signal(signal.SIGUSR1, lambda *_: None); os.kill(os.getpid(), signal.SIGUSR1)", "done"),
@@ -166,6 +174,12 @@ fn other_processes_and_the_machine_are_out_of_reach() {
             ("mount", "syscall(165, b'none', b'/tmp', b'tmpfs', 0, 0)", FILTERED),
             ("chroot", "syscall(161, b'/')", FILTERED),
             ("keyctl", "syscall(250, 0, 0, 0, 0, 0)", FILTERED),
+            ("prlimit", limit.as_str(), FILTERED),
+            ("own limit", "syscall(302, 0, 7, 0, ctypes.create_string_buffer(16))", "done"),
+            ("ioprio", priority.as_str(), FILTERED),
+            ("shmget", "syscall(29, 0, 4096, 0o1600)", FILTERED),
+            ("memfd", "syscall(319, b'x', 0)", FILTERED),
+            ("inotify", "syscall(254, 0, b'/tmp', 2)", FILTERED),
             ("bpf", "syscall(321, 0, 0, 0)", FILTERED),
             ("reboot", "syscall(169, 0, 0, 0, 0)", FILTERED),
         ]);

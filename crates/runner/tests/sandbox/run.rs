@@ -64,12 +64,8 @@ impl Drop for Temp {
     }
 }
 
-/// The example `supervisor`, which cargo builds with the tests.
 fn supervisor() -> Supervisor {
-    let own = std::env::current_exe().unwrap();
-    let program = own.parent().unwrap().with_file_name("examples").join("supervisor");
-    assert!(program.exists(), "{} is missing: cargo build -p toolfold-runner --examples", program.display());
-    Supervisor::new(program, Vec::new())
+    Supervisor::new(env!("CARGO_BIN_EXE_toolfold-supervisor").into(), Vec::new())
 }
 
 /// Whether this machine isolates scripts. Prints why not.

@@ -1,4 +1,4 @@
-//! A program that supervises scripts, as [`toolfold_runner::Supervisor`] requires.
+//! A program that only supervises scripts, for hosts that are not a program of their own.
 
 use std::process::ExitCode;
 

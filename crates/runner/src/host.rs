@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::error::RunError;
 use super::interpreter::Interpreter;
 use super::isolation::{Isolation, Level, SUPERVISE, level};
+use super::linux::RUNS;
 use super::run_folder::RunFolder;
 use super::script::Script;
 use super::spec::{Limits, MAX_MESSAGE, Report, Spec, Stopped};
@@ -154,7 +155,7 @@ pub struct Ended {
 /// The machine cannot isolate the script although the job requires it, the script has changed, or
 /// a file or process could not be created.
 pub fn start(supervisor: &Supervisor, job: &Job, base: &Path) -> Result<Running, RunError> {
-    if cfg!(not(target_os = "linux")) {
+    if !RUNS {
         return Err(RunError::Setup(format!("scripts of skills do not run on {}", std::env::consts::OS)));
     }
     if let (Isolation::Required, Level::Missing(why)) = (job.isolation, level()) {

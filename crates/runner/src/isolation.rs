@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
+use super::linux;
+
 /// Whether a run requires isolation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -51,20 +53,12 @@ impl std::fmt::Display for Level {
 /// The isolation of this machine.
 #[must_use]
 pub fn level() -> Level {
-    #[cfg(target_os = "linux")]
-    {
-        super::linux::level()
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        Level::Missing(format!("scripts of skills cannot be isolated on {}", std::env::consts::OS))
-    }
+    linux::level()
 }
 
 /// The subcommand that starts a supervisor.
 pub(crate) const SUPERVISE: &str = "__run-script";
 /// The subcommand of the process that becomes the script.
-#[cfg(target_os = "linux")]
 pub(crate) const BECOME: &str = "__become-script";
 
 /// Runs the part of a supervisor or of its child if the first argument after the program's name
@@ -73,10 +67,8 @@ pub(crate) const BECOME: &str = "__become-script";
 #[must_use]
 pub fn hidden(argument: Option<&OsStr>) -> Option<ExitCode> {
     match argument?.to_str()? {
-        #[cfg(target_os = "linux")]
-        SUPERVISE => Some(super::linux::supervise()),
-        #[cfg(target_os = "linux")]
-        BECOME => Some(super::linux::become_script()),
+        SUPERVISE => Some(linux::supervise()),
+        BECOME => Some(linux::become_script()),
         _ => None,
     }
 }

@@ -12,7 +12,10 @@ mod files;
 mod host;
 mod interpreter;
 mod isolation;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod linux;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]
+#[path = "elsewhere.rs"]
 mod linux;
 mod output;
 mod run_folder;

@@ -32,7 +32,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_perf_event_open,
     // Memory that is not counted, and objects that outlive the script or that other programs share.
     libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
+    SYS_MEMFD_SECRET,
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -111,8 +111,9 @@ const REFUSED_HERE: &[i64] = &[
     libc::SYS_ustat,
     libc::SYS_sysfs,
 ];
+// `kexec_file_load`, which `libc` lacks for some targets.
 #[cfg(not(target_arch = "x86_64"))]
-const REFUSED_HERE: &[i64] = &[libc::SYS_kexec_file_load];
+const REFUSED_HERE: &[i64] = &[294];
 
 /// Without effect: mode, owner and times of files. Landlock does not cover them, and a script could
 /// change them everywhere. They report success, because copying and unpacking set them.
@@ -124,6 +125,8 @@ const WITHOUT_EFFECT_HERE: &[i64] =
 #[cfg(not(target_arch = "x86_64"))]
 const WITHOUT_EFFECT_HERE: &[i64] = &[];
 
+/// The number of `memfd_secret` on every architecture (Linux 5.14).
+const SYS_MEMFD_SECRET: i64 = 447;
 /// The number of `fchmodat2` on every architecture (Linux 6.6).
 const SYS_FCHMODAT2: i64 = 452;
 

@@ -15,9 +15,9 @@ use rustix::process::{
     set_child_subreaper, wait,
 };
 
+use super::capped::Capped;
 use super::processes::{count, descendants};
 use crate::isolation::BECOME;
-use crate::output::Capped;
 use crate::spec::{Limits, MAX_MESSAGE, Refused, Report, Spec, Stopped};
 
 /// Time between two counts of processes and memory. A fork bomb of one process creates a few

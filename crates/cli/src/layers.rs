@@ -146,7 +146,7 @@ fn policy_use(config: &Config) -> PolicyUse {
 
 /// The configured policy: the user's, the project's, which only tightens, and those of individual
 /// servers. `None` if layer 3 is off.
-fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
+pub(super) fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     let mode = policy_use(config);
     if mode == PolicyUse::Off {
         return Ok(None);
@@ -175,7 +175,7 @@ fn policy(config: &Config) -> Result<Option<Policy>, Failure> {
     Ok(Some(if mode == PolicyUse::Audit { policy.with_mode(PolicyMode::Audit) } else { policy }))
 }
 
-fn guarded(config: &Config) -> Vec<&Path> {
+pub(super) fn guarded(config: &Config) -> Vec<&Path> {
     let PolicySettings { file, project_file, .. } = &config.settings.policy;
     let mut guarded = Vec::new();
     for file in [file, project_file].into_iter().flatten() {

@@ -182,6 +182,9 @@ enum Command {
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     disk::own_program::is_the_command();
+    if let Some(code) = toolfold_runner::hidden(std::env::args_os().nth(1).as_deref()) {
+        return code;
+    }
     run_with(std::env::args_os())
 }
 

@@ -6,6 +6,7 @@ mod doctor;
 mod inspect;
 mod migrate;
 mod read;
+mod run;
 mod validate;
 
 pub(super) use doctor::DoctorAnswer;
@@ -67,6 +68,19 @@ Examples:
   toolfold skills activate report --input '{\"month\": \"May\"}'
   toolfold skills activate format-basic --json      with the data that the host stores")]
     Activate(read::ActivateArgs),
+    /// Run the script of a skill in a sandbox.
+    #[command(after_help = "\
+Examples:
+  toolfold skills run report --input '{\"month\": \"May\"}' --dry-run      what would run
+  toolfold skills run report --input '{\"month\": \"May\"}'
+  toolfold skills run report --input-file input.json --out results --json
+
+Off unless your own toolfold.toml has `[skill_scripts] enabled = true`. A run requires approval:
+approve it with `toolfold approvals approve ID` and repeat the command. A policy rule such as
+`SkillRun(report)` decides instead. See docs/scripts.md.
+Exit codes: 0 the script succeeded; 1 it failed, was denied or waits for approval; 2 usage; 3 no
+usable store.")]
+    Run(run::RunArgs),
     /// Diagnose every skill file: first problems and fixes, then the healthy skills.
     #[command(after_help = "\
 Examples:
@@ -247,6 +261,7 @@ pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
         SkillsCommand::Prompt(args) => validate::prompt(args),
         SkillsCommand::Show(args) => read::show(args),
         SkillsCommand::Activate(args) => read::activate(args),
+        SkillsCommand::Run(args) => run::run(args),
         SkillsCommand::Doctor(args) => doctor::doctor(args),
         SkillsCommand::Lint(args) => author::lint(args),
         SkillsCommand::Migrate(args) => migrate::migrate(args),

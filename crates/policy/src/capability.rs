@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::context::{Annotations, ToolOrigin};
 use super::dialect::{Dialect, Shell};
 use super::memory::Label;
+use super::skill_run::{self, SKILL_RUN};
 use crate::diagnostic::Place;
 
 /// How much a tool changes. Ordered from harmless to harmful.
@@ -156,7 +157,7 @@ pub struct ToolCapability {
 
 impl ToolCapability {
     /// The built-in record of a tool that no policy file covers: the arguments of widely used
-    /// tools, never a tier.
+    /// tools, without a tier, and [`SKILL_RUN`].
     #[must_use]
     pub fn builtin(tool: &str) -> Option<Self> {
         let family = Family::of_name(tool);
@@ -174,6 +175,7 @@ impl ToolCapability {
             (None, "Agent" | "Task") => record.target = Some("subagent_type".to_owned()),
             (None, "invoke_agent") => record.target = Some("agent_name".to_owned()),
             (None, "Skill" | "activate_skill") => record.target = Some("skill|name|command".to_owned()),
+            (None, SKILL_RUN) => return Some(skill_run::record()),
             (None, _) => return None,
         }
         Some(record)

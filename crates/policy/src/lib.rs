@@ -82,6 +82,7 @@ mod programs;
 mod rule;
 mod settings;
 pub mod shell;
+mod skill_run;
 mod store_error;
 #[cfg(test)]
 mod tests;
@@ -113,6 +114,7 @@ pub use pattern_error::PatternError;
 pub use policy_set::Policy;
 pub use prepared::Prepared;
 pub use rule::{Access, PolicyScope, Rule, ToolPattern};
+pub use skill_run::SKILL_RUN;
 pub use store_error::{StoreError, StoreErrorKind};
 pub use undo::{CallUndo, NoSnapshot, SnapshotCall, Snapshots, TakenSnapshot, WrittenPath};
 

@@ -161,7 +161,8 @@ pub(crate) fn read(entries: Vec<Entry>, at: &dyn Fn(&Entry) -> Place, notes: &mu
             KeyKind::Other => {
                 let folded = keys::fold(&entry.key);
                 if keys::WITHOUT_EFFECT.contains(&folded.as_str()) {
-                    notes.push(without_effect(&entry.key, place));
+                    let note = if folded == "timeout" { only_run } else { without_effect };
+                    notes.push(note(&entry.key, place));
                 }
                 known.fields.other.insert(entry.key, json(&entry.value));
             }
@@ -214,7 +215,7 @@ impl Known {
                 fields.mode = match choice(&value, key, &["direct", "sandbox"], place.clone(), notes) {
                     Some("direct") => Some(Mode::Direct),
                     Some(_) => {
-                        notes.push(without_effect("mode: sandbox", place));
+                        notes.push(only_run("mode: sandbox", place));
                         Some(Mode::Sandbox)
                     }
                     None => None,
@@ -266,6 +267,13 @@ impl Known {
 fn without_effect(key: &str, place: Place) -> Diagnostic {
     let note = Diagnostic::warning("no-effect", place, format!("`{key}` has no effect here"));
     note.help("write a policy rule for what the skill must not do, or `dangerous: true` to require approval")
+}
+
+/// Reports a key that has an effect when the script of the skill is run, and none when the skill is
+/// activated.
+fn only_run(key: &str, place: Place) -> Diagnostic {
+    let note = Diagnostic::warning("no-effect", place, format!("`{key}` has no effect when the skill is activated"));
+    note.help("`toolfold skills run` runs the script of the skill; see docs/scripts.md")
 }
 
 /// Whether a guard's text turns the guard off.

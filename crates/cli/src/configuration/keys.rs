@@ -5,6 +5,7 @@ pub mod experiment;
 pub mod gateway;
 pub mod policy;
 pub mod presentation;
+pub mod skill_scripts;
 pub mod skills;
 pub mod tools;
 pub mod trust;
@@ -43,11 +44,12 @@ pub struct Key {
 pub type Flag = (&'static Key, Option<String>);
 
 /// The sections, in the order in which settings are printed.
-static SECTIONS: [&[&Key]; 9] = [
+static SECTIONS: [&[&Key]; 10] = [
     tools::KEYS,
     presentation::KEYS,
     check::KEYS,
     skills::KEYS,
+    skill_scripts::KEYS,
     policy::KEYS,
     gateway::KEYS,
     undo::KEYS,

@@ -6,6 +6,7 @@ use super::keys::experiment::ExperimentSettings;
 use super::keys::gateway::Gateway;
 use super::keys::policy::PolicySettings;
 use super::keys::presentation::Presentation;
+use super::keys::skill_scripts::SkillScripts;
 use super::keys::skills::Skills;
 use super::keys::tools::Tools;
 use super::keys::trust::TrustSettings;
@@ -26,6 +27,8 @@ pub struct Settings {
     pub check: Check,
     /// `[skills]`
     pub skills: Skills,
+    /// `[skill_scripts]`
+    pub skill_scripts: SkillScripts,
     /// `[policy]`
     pub policy: PolicySettings,
     /// `[gateway]`

@@ -12,6 +12,7 @@ use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
 use super::inspect::{SkillRow, costs, skill_name, verdict_word};
 use super::{RootArgs, counted_layer, project, settings, verdict_code};
+use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
@@ -53,6 +54,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
             activate_skill: declared,
             skills: library.findings().iter().map(row).collect(),
             diagnostics: loaded.diagnostics,
+            scripts: script_isolation(&config),
         })?;
         return Ok(verdict_code(!bad));
     }
@@ -60,7 +62,15 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let (all, active) = (library.findings().len(), library.skills().len());
     let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
     let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
-    let parts = [page.wrong(), trust(library.roots()), page.well(), page.noticed(), looked_in(library.roots())];
+    let scripts = script_isolation(&config).map(|level| format!("Scripts run isolated by: {level}\n"));
+    let parts = [
+        page.wrong(),
+        trust(library.roots()),
+        page.well(),
+        page.noticed(),
+        looked_in(library.roots()),
+        scripts.unwrap_or_default(),
+    ];
     emit(&format!(
         "{}\n{BOLD}{} found{BOLD:#}: {} usable, {} hidden by another with the same name, {} not loaded.\n{}",
         joined(parts.into()),
@@ -85,6 +95,8 @@ pub(in super::super) struct DoctorAnswer {
     skills: Vec<DoctorRow>,
     /// Everything that was noticed.
     diagnostics: Vec<Diagnostic>,
+    /// The isolation of scripts on this machine; null unless the user enabled them.
+    scripts: Option<String>,
 }
 
 /// A skill file.
@@ -94,6 +106,11 @@ struct DoctorRow {
     row: SkillRow,
     /// The errors of the standard's validator.
     strict: Vec<String>,
+}
+
+/// The isolation of scripts on this machine, if the user enabled them.
+fn script_isolation(config: &Config) -> Option<String> {
+    config.settings.skill_scripts.enabled.then(|| toolfold_runner::level().to_string())
 }
 
 /// The parts that are not empty, with an empty line between them.

@@ -66,7 +66,7 @@ pub(super) fn show(args: &ShowArgs) -> Outcome {
     Ok(verdict_code(true))
 }
 
-fn unknown_skill(view: &SkillView, name: &str) -> Failure {
+pub(super) fn unknown_skill(view: &SkillView, name: &str) -> Failure {
     let near = view.near(name).into_iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     let hint = if near.is_empty() { "see `toolfold skills list`".to_owned() } else { format!("did you mean {near}?") };
     Failure::wrong(format!("unknown skill `{name}`: {hint}"))

@@ -23,6 +23,7 @@ mod search;
 mod serving;
 mod session;
 mod skills;
+mod skills_run;
 mod store;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,16 @@
+//! The sandbox of Linux.
+
+mod capped;
+mod child;
+mod filter;
+mod limits;
+mod processes;
+mod rules;
+mod supervisor;
+
+/// Whether scripts run at all.
+pub(crate) const RUNS: bool = true;
+
+pub(crate) use child::become_script;
+pub(crate) use rules::level;
+pub(crate) use supervisor::supervise;

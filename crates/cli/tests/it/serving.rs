@@ -10,6 +10,7 @@ mod hostile;
 mod issuer;
 mod lines;
 mod names;
+mod open;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;

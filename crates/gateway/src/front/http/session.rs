@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::events::{self, Event};
 use super::sessions::ended_marker;
-use super::{json, plain_text};
+use super::{Times, json, plain_text};
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
 use crate::rpc::{Id, Message, Request, code, error_member};
@@ -46,6 +46,7 @@ pub(super) struct Session {
     task: Mutex<Option<JoinHandle<()>>>,
     streams: Arc<Streams>,
     pub(super) selection: Selection,
+    times: Times,
 }
 
 #[derive(Default)]
@@ -162,6 +163,7 @@ impl Session {
         id: String,
         selection: Selection,
         stored: Option<StoredSession>,
+        times: Times,
     ) -> Self {
         let streams = Arc::new(Streams::default());
         {
@@ -178,7 +180,7 @@ impl Session {
             record: stored.map(|stored| stored.record),
         };
         let (hub, task) = Hub::begin(settings, id, begin);
-        Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection }
+        Self { key, version, hub: Mutex::new(Some(hub)), task: Mutex::new(Some(task)), streams, selection, times }
     }
 
     pub(super) fn state_key(&self) -> &StateKey {
@@ -236,11 +238,15 @@ impl Session {
         }
     }
 
-    /// Handles a request. A result that comes first is sent as JSON, not as a stream.
-    pub(super) async fn answer_request(&self, request: Request) -> Response {
+    /// Handles a request. A result that comes first is sent as JSON, not as a stream, unless it
+    /// comes late. A late stream starts with an event without a message if the client's protocol
+    /// version `has_empty_events`: with its id, the client can resume the stream.
+    pub(super) async fn answer_request(&self, request: Request, has_empty_events: bool) -> Response {
         let ended = || plain_text(StatusCode::NOT_FOUND, "the session has ended");
         let Some(hub) = self.hub() else { return ended() };
         let (to, mut events) = mpsc::unbounded_channel();
+        // Its response has the session id only if it succeeds.
+        let may_start_early = request.method != "initialize";
         let number = {
             let mut state = self.streams.state();
             // The hub would reject it too, but on the stream of the request that has the id.
@@ -255,10 +261,19 @@ impl Session {
             return ended();
         }
         drop(hub);
-        let Some(first) = events.recv().await else {
+        let alive = self.times.alive;
+        let late = tokio::time::sleep(self.times.head);
+        let first = tokio::select! {
+            first = events.recv() => first,
+            () = late, if may_start_early => {
+                let empty = Event { id: Some(format!("{number}-0")), data: String::new() };
+                return events::response(Vec::from_iter(has_empty_events.then_some(empty)), events, alive);
+            }
+        };
+        let Some(first) = first else {
             // A cancelled request has no response; that is not an error.
             let lives = self.hub().is_some();
-            return if lives { events::response(Vec::new(), events, ()) } else { ended() };
+            return if lives { events::response(Vec::new(), events, alive) } else { ended() };
         };
         let whole = Message::from_json(&first.data).ok().filter(|message| matches!(message, Message::Response(..)));
         match whole {
@@ -267,7 +282,7 @@ impl Session {
                 self.streams.state().all.retain(|own| own.number != number);
                 json(StatusCode::OK, &answer)
             }
-            None => events::response(vec![first], events, ()),
+            None => events::response(vec![first], events, alive),
         }
     }
 
@@ -289,7 +304,7 @@ impl Session {
             if !stream.done {
                 stream.reader = Some(to);
             }
-            return events::response(missed, events, ());
+            return events::response(missed, events, self.times.alive);
         }
         if let Some(stream) = state.all.iter_mut().find(|own| own.of.is_none() && !own.done) {
             // The newest connection reads the stream.
@@ -297,7 +312,7 @@ impl Session {
         } else {
             state.add_stream(None, to);
         }
-        events::response(Vec::new(), events, ())
+        events::response(Vec::new(), events, self.times.alive)
     }
 
     /// Whether it has been idle for `idle` and is not being read.

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::value::RawValue;
 
 use super::session::{Session, StoredSession};
-use super::{SESSION, accepted, plain_text, refused};
+use super::{SESSION, Times, VERSION, accepted, plain_text, refused};
 use crate::rpc::{Message, code, error_member};
 use crate::seal::{Opened, Sealed};
 use crate::selection::Selection;
@@ -26,18 +26,24 @@ const MAX_CARRIED: usize = 3 * 1024;
 /// How long the end of a session is remembered, in milliseconds: longer than its id is valid.
 const ENDED_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
+/// The first version whose clients accept events without a message (specification 2025-11-25,
+/// "Streamable HTTP"): earlier SDKs parse them as JSON and report an error.
+const EMPTY_EVENTS: &str = "2025-11-25";
+
 pub(super) struct Sessions {
     settings: Settings,
     id: String,
     most: usize,
+    times: Times,
     open: Mutex<HashMap<String, Arc<Session>>>,
     /// Held while a session is resumed, so that two requests do not resume it twice.
     taking_up: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
-    pub(super) fn new(settings: Settings, id: &str, most: usize) -> Self {
-        Self { settings, id: id.to_owned(), most, open: Mutex::default(), taking_up: tokio::sync::Mutex::default() }
+    pub(super) fn new(settings: Settings, id: &str, most: usize, times: Times) -> Self {
+        let (open, taking_up) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { settings, id: id.to_owned(), most, times, open, taking_up }
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
@@ -53,7 +59,11 @@ impl Sessions {
             Err(refused) => return refused,
         };
         match message {
-            Message::Request(request) => session.answer_request(request).await,
+            Message::Request(request) => {
+                let has_empty_events =
+                    headers.get(&VERSION).is_some_and(|version| version.as_bytes() >= EMPTY_EVENTS.as_bytes());
+                session.answer_request(request, has_empty_events).await
+            }
             other => {
                 session.say(other).await;
                 accepted()
@@ -91,11 +101,11 @@ impl Sessions {
                 let why = format!("{} sessions are in use; end one or try again later", self.most);
                 return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error_member(code::INTERNAL, &why));
             }
-            let session = Arc::new(Session::start_session(settings, conversation, selection.clone(), None));
+            let session = Arc::new(Session::start_session(settings, conversation, selection.clone(), None, self.times));
             open.insert(name.clone(), session.clone());
             session
         };
-        let mut response = session.answer_request(request).await;
+        let mut response = session.answer_request(request, false).await;
         if session.has_begun() {
             if let Ok(value) = HeaderValue::from_str(&name) {
                 response.headers_mut().insert(SESSION, value);
@@ -212,7 +222,7 @@ impl Sessions {
         }
         tracing::info!(conversation, "resumed a session");
         let stored = StoredSession { record, version };
-        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(stored)));
+        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(stored), self.times));
         open.insert(name.to_owned(), session.clone());
         Ok(session)
     }

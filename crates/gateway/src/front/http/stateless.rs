@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::events::{self, Event};
 use super::sessions::unkept;
-use super::{accepted, json, plain_text, refused};
+use super::{Times, accepted, json, plain_text, refused};
 use crate::capture::digest_of_texts;
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
@@ -33,6 +33,7 @@ pub(super) struct Stateless {
     id: String,
     hubs: Mutex<BTreeMap<Selection, Running>>,
     next: AtomicU64,
+    times: Times,
 }
 
 /// The maximum number of hubs. Beyond it, the least recently used one ends.
@@ -84,8 +85,8 @@ impl Drop for Waits {
 }
 
 impl Stateless {
-    pub(super) fn new(settings: Settings, id: &str) -> Self {
-        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0) }
+    pub(super) fn new(settings: Settings, id: &str, times: Times) -> Self {
+        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0), times }
     }
 
     /// Consumes the `requestState` of a request. Returns `false` if it was used before.
@@ -190,14 +191,18 @@ impl Stateless {
         if hub.send(ToHub::Message(client, message)).await.is_err() {
             return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         }
-        let Some(first) = messages.recv().await else {
+        let alive = self.times.alive;
+        let Ok(first) = tokio::time::timeout(self.times.head, messages.recv()).await else {
+            return events::response(Vec::new(), until_answered(messages, waits), alive);
+        };
+        let Some(first) = first else {
             return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         };
         if let Message::Response(_, answer) = &first {
             waits.done = true;
             return json(status_of(answer.as_ref().err(), malformed), &first);
         }
-        events::response(vec![event(&first)], until_answered(messages, waits), ())
+        events::response(vec![event(&first)], until_answered(messages, waits), alive)
     }
 
     /// Prepares a message for the hub. Returns a response if the message must not reach the hub.

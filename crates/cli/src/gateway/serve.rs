@@ -71,6 +71,11 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_sessions: Option<u32>,
 
+    /// Maximum number of open connections [default: a quarter of the files that the process may
+    /// open]; beyond it, the longest silent one is closed, and requests get status 503
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: Option<u32>,
+
     /// An additional host name that HTTP requests may use, besides those of this machine
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -184,6 +189,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         (!args.tenant.is_empty(), "--tenant"),
         (args.state.is_some(), "--state"),
         (args.max_sessions.is_some(), "--max-sessions"),
+        (args.max_connections.is_some(), "--max-connections"),
         (args.console, "--console"),
         (!args.allow_host.is_empty(), "--allow-host"),
         (!args.allow_origin.is_empty(), "--allow-origin"),
@@ -225,6 +231,7 @@ fn serve_http(
     if let Some(most) = args.max_sessions {
         http.max_sessions = most as usize;
     }
+    http.max_connections = args.max_connections.map(|most| most as usize);
     http.guard = http.guard.hosts(args.allow_host.clone()).origins(args.allow_origin.clone());
     if let Some(changes) = &args.http_times {
         change_times(&mut http.times, changes)?;
@@ -251,6 +258,9 @@ fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {
         let limit = match name {
             "head" => &mut times.head,
             "alive" => &mut times.alive,
+            "idle" => &mut times.idle,
+            "request" => &mut times.request,
+            "unread" => &mut times.unread,
             _ => return Err(known()),
         };
         *limit = Duration::from_millis(value.parse().map_err(|_| known())?);

@@ -1,14 +1,17 @@
 //! Serves many clients over streamable HTTP: sessions, and from 2026-07-28 on single requests.
 
+mod connections;
 pub mod console;
 mod events;
 pub mod guard;
 mod headers;
+mod limits;
 mod session;
 mod sessions;
 mod site;
 mod stateless;
 mod status;
+mod streams;
 mod times;
 
 use std::collections::BTreeMap;
@@ -18,16 +21,18 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use tokio::net::TcpListener;
 
+use self::connections::{Connections, Listener, Place};
 use self::console::Console;
 use self::guard::Guard;
 use self::headers::{accepts, media_type, mirrored, version_fits};
+use self::limits::Limits;
 use self::sessions::Sessions;
 use self::stateless::Stateless;
 use self::status::Status;
@@ -61,8 +66,12 @@ pub struct HttpSettings {
     pub guard: Guard,
     /// The maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// The maximum number of open sessions.
+    /// The maximum number of open sessions per tenant. Fewer if their servers would need more than
+    /// half of the files that the process may open.
     pub max_sessions: usize,
+    /// The maximum number of open connections; `None`: a quarter of the files that the process may
+    /// open, at most 10,000.
+    pub max_connections: Option<usize>,
     /// Idle time after which a session is ended.
     pub idle: Duration,
     /// The source of `/healthz` and `/metrics`, which the settings' `watch` feeds.
@@ -90,6 +99,7 @@ impl HttpSettings {
             guard,
             max_body,
             max_sessions,
+            max_connections: None,
             idle,
             dashboard: None,
             approvals: None,
@@ -114,11 +124,12 @@ struct Tenant {
 
 /// A bound port that is not served yet.
 pub struct Listening {
-    listener: TcpListener,
+    listener: Listener,
     front: Arc<Front>,
 }
 
-/// Binds the port for the given tenants. The guard maps a request's token to its tenant.
+/// Binds the port for the given tenants. The guard maps a request's token to its tenant. Raises the
+/// process's limit on open files to the maximum that the system allows; servers keep the earlier one.
 ///
 /// # Errors
 /// [`GatewayError`] if the address cannot be bound, if it is not a loopback address and no token is
@@ -128,7 +139,10 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
         return Err(format!("{} is reachable from other machines; configure a token", http.listen).into());
     }
     let address = http.listen;
-    let listener = TcpListener::bind(address).await.map_err(|why| format!("cannot listen on {address}: {why}"))?;
+    let port = TcpListener::bind(address).await.map_err(|why| format!("cannot listen on {address}: {why}"))?;
+    let limits = Limits::from_files(limits::open_files(), &tenants);
+    let connections = Connections::new(http.max_connections.unwrap_or(limits.connections), http.times);
+    let listener = Listener { port, connections: Arc::new(connections) };
     let clock = Clock::synced_with(&*http.state).await.map_err(|why| why.to_string())?;
     let state = StoredState { store: http.state.clone(), clock: Arc::new(clock) };
     let mut served = BTreeMap::new();
@@ -136,7 +150,8 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
         settings.state = Some(state.clone());
         let names = ListedNames::stored(state.store.clone(), settings.tenant.clone(), settings.seal.clone()).await;
         settings.names = Arc::new(names.map_err(|why| why.to_string())?);
-        let sessions = Sessions::new(settings.clone(), id, http.max_sessions, http.times);
+        let most = http.max_sessions.min(limits.sessions);
+        let sessions = Sessions::new(settings.clone(), id, most, http.times, listener.connections.clone());
         let stateless = Stateless::new(settings.clone(), id, http.times);
         served.insert(settings.tenant.clone(), Tenant { settings, sessions, stateless });
     }
@@ -149,7 +164,7 @@ impl Listening {
     /// # Errors
     /// If the system does not report the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+        axum::serve::Listener::local_addr(&self.listener)
     }
 
     /// Serves until the process receives SIGTERM or SIGINT, then waits for running calls.
@@ -160,7 +175,12 @@ impl Listening {
         let Self { listener, front } = self;
         let sweeper = tokio::spawn(sweep(front.clone()));
         let HttpSettings { guard, dashboard, approvals, console, .. } = front.http.clone();
-        let status = Status { guard: guard.clone(), dashboard: dashboard.clone(), approvals: approvals.clone() };
+        let status = Status {
+            guard: guard.clone(),
+            dashboard: dashboard.clone(),
+            approvals: approvals.clone(),
+            connections: listener.connections.clone(),
+        };
         let console =
             dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));
         let attending = approvals.filter(|_| console.is_some()).map(|approvals| tokio::spawn(approvals.attend()));
@@ -174,9 +194,10 @@ impl Listening {
         if let Some(console) = &console {
             routes = routes.merge(console.routes());
         }
-        let routes = routes.layer(from_fn(site::check_host));
+        let routes = routes.layer(from_fn(site::check_host)).layer(from_fn(connections::keep_place));
+        let routes = routes.into_make_service_with_connect_info::<Place>();
         let ending = front.clone();
-        let served = axum::serve(NoDelay(listener), routes)
+        let served = axum::serve(listener, routes)
             .with_graceful_shutdown(async move {
                 asked_to_end().await;
                 tracing::info!("shutting down; waiting for running calls");
@@ -195,34 +216,6 @@ impl Listening {
             attending.abort();
         }
         served
-    }
-}
-
-/// Accepts connections with `TCP_NODELAY`, so that small messages are sent immediately.
-struct NoDelay(TcpListener);
-
-impl axum::serve::Listener for NoDelay {
-    type Io = tokio::net::TcpStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        loop {
-            match self.0.accept().await {
-                Ok((stream, address)) => {
-                    // Without it, messages are only delayed.
-                    drop(stream.set_nodelay(true));
-                    return (stream, address);
-                }
-                Err(why) => {
-                    tracing::warn!("cannot accept a connection: {why}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
-        }
-    }
-
-    fn local_addr(&self) -> std::io::Result<Self::Addr> {
-        self.0.local_addr()
     }
 }
 
@@ -275,9 +268,17 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
         let why = "the Accept header must list application/json and text/event-stream";
         return plain_text(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let Ok(bytes) = to_bytes(body, front.http.max_body).await else {
-        return plain_text(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body exceeds {} bytes", front.http.max_body));
+    let bytes = match to_bytes(body, front.http.max_body).await {
+        Ok(bytes) => bytes,
+        Err(why) if why.to_string().contains("length limit") => {
+            let why = format!("the body exceeds {} bytes", front.http.max_body);
+            return plain_text(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        Err(_) => return plain_text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
     };
+    if let Some(ConnectInfo(place)) = parts.extensions.get::<ConnectInfo<Place>>() {
+        place.is_complete();
+    }
     let text = std::str::from_utf8(&bytes).map_err(|_| Fault::not_utf8());
     let message = match text.and_then(Message::from_json) {
         Ok(message) => message,

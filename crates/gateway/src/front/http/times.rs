@@ -11,10 +11,18 @@ pub struct Times {
     pub head: Duration,
     /// The interval of comments on a silent stream, which keep proxies from closing it.
     pub alive: Duration,
+    /// How long a connection may stay open without a request. Longer than clients keep unused
+    /// connections (Go 90 s), so that usually the client closes them.
+    pub idle: Duration,
+    /// The time limit for sending a request, from its first to its last byte.
+    pub request: Duration,
+    /// How long a client may read nothing while a response is written.
+    pub unread: Duration,
 }
 
 impl Default for Times {
     fn default() -> Self {
-        Self { head: Duration::from_secs(5), alive: Duration::from_secs(15) }
+        let [head, alive, idle, request, unread] = [5, 15, 120, 30, 60].map(Duration::from_secs);
+        Self { head, alive, idle, request, unread }
     }
 }

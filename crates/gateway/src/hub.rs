@@ -203,7 +203,12 @@ impl Hub {
                 self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
             }
             Event::Message { message: Message::Notification(note), of } => self.noted_by_server(server, of, note),
-            Event::Message { message: Message::Fault(..), .. } => {}
+            Event::Message { message: Message::Fault(_, error), .. } => {
+                // It can only be the answer to the one open request.
+                if let Some(id) = self.upstream.requests.only_pending(server) {
+                    self.answered_by_server(server, id, Err(error));
+                }
+            }
             Event::Session(session) => self.upstream.servers.has_session_at(server, session),
             Event::Closed(why) => self.closed(server, &why),
         }

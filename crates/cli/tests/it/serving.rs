@@ -17,6 +17,7 @@ mod pass;
 mod place;
 mod policy;
 mod process;
+mod renewed;
 mod search;
 mod selection;
 mod several;

@@ -50,6 +50,7 @@ use self::unread::Openings;
 pub use self::unread::Receipt;
 use self::upstream::Upstream;
 use self::view::View;
+use crate::backlog::Backlog;
 use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
 use crate::rpc::{Answer, Id, Message, Request, code, error_member, raw};
@@ -63,6 +64,9 @@ const TICK: Duration = Duration::from_millis(250);
 /// Capacity of the queues of incoming messages. A sender waits while its queue is full.
 const INBOX: usize = 1024;
 
+/// Capacity of the queue of servers' messages, which may be large.
+const FROM_SERVERS: usize = 128;
+
 /// Maximum time that running calls get to finish after a shutdown request.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -73,6 +77,7 @@ pub struct Hub {
     pending_input: PendingInput,
     rounds: Rounds,
     view: View,
+    backlog: Backlog,
     /// Deadline after which running calls are dropped at shutdown; `None` while the gateway runs.
     ends: Option<Instant>,
 }
@@ -91,7 +96,7 @@ impl Hub {
         begin: Begin,
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
-        let (inbox, servers) = mpsc::channel(INBOX);
+        let (inbox, servers) = mpsc::channel(FROM_SERVERS);
         let servers_at_start = settings.servers.iter().map(Server::from_capture).collect();
         let view = View::new(Naming::from_settings(&settings), Openings::for_hub(&to));
         let upstream = Upstream {
@@ -105,6 +110,7 @@ impl Hub {
             pending_input: PendingInput::default(),
             rounds: Rounds::default(),
             view,
+            backlog: begin.backlog.clone(),
             ends: None,
         };
         hub.view.keep(&mut hub.upstream, begin);
@@ -124,6 +130,7 @@ impl Hub {
         loop {
             let waits = self.ends.is_some() || self.has_deadlines();
             let held = self.view.openings.due();
+            let is_full = self.backlog.is_full();
             tokio::select! {
                 said = clients.recv(), if has_clients => match said {
                     Some(said) => self.hear(said),
@@ -133,7 +140,8 @@ impl Hub {
                     None => break,
                 },
                 // Never `None`: the hub holds a sender.
-                Some(incoming) = servers.recv() => self.handle_incoming(incoming),
+                Some(incoming) = servers.recv(), if !is_full => self.handle_incoming(incoming),
+                () = self.backlog.until_read(), if is_full => {}
                 _ = tick.tick(), if waits => self.overdue(Instant::now()),
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
                     self.give_held(Instant::now(), &mut clients);
@@ -195,7 +203,12 @@ impl Hub {
                 self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
             }
             Event::Message { message: Message::Notification(note), of } => self.noted_by_server(server, of, note),
-            Event::Message { message: Message::Fault(..), .. } => {}
+            Event::Message { message: Message::Fault(_, error), .. } => {
+                // It can only be the answer to the one open request.
+                if let Some(id) = self.upstream.requests.only_pending(server) {
+                    self.answered_by_server(server, id, Err(error));
+                }
+            }
             Event::Session(session) => self.upstream.servers.has_session_at(server, session),
             Event::Closed(why) => self.closed(server, &why),
         }

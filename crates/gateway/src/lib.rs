@@ -1,6 +1,7 @@
 //! The toolfold MCP gateway: folded tools, skills and policy between a client and its servers.
 
 pub mod approvals;
+mod backlog;
 pub mod capture;
 pub mod client;
 pub mod clients;

@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(target_os = "linux")]
+pub(crate) use self::child::raise_open_files;
 pub use self::http::auth;
 use crate::error::GatewayError;
 use crate::rpc::Message;

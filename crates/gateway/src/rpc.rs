@@ -66,10 +66,13 @@ impl Id {
         self.0.get()
     }
 
-    /// The number; `None` if the gateway cannot have created the id.
+    /// The number; `None` if the gateway cannot have created the id. Some servers return `1` as
+    /// `"1"` or `1.0`, which the official SDKs accept.
     #[must_use]
     pub fn as_number(&self) -> Option<u64> {
-        self.0.get().parse().ok()
+        let text = self.0.get();
+        let inner = text.strip_prefix('"').and_then(|inner| inner.strip_suffix('"'));
+        inner.or_else(|| text.strip_suffix(".0")).unwrap_or(text).parse().ok()
     }
 
     /// Reads an id; `None` if the JSON is neither a number nor a string.
@@ -201,6 +204,7 @@ impl Message {
         match (id, fields.result, fields.error) {
             (Some(id), _, Some(error)) => Ok(Self::Response(id, Err(error.to_owned()))),
             (Some(id), Some(result), None) => Ok(Self::Response(id, Ok(result.to_owned()))),
+            (None, None, Some(error)) => Ok(Self::Fault(None, error.to_owned())),
             (id, ..) => Err(fault(
                 code::INVALID_REQUEST,
                 "neither a request (`method`) nor a response (`id` with `result` or `error`)".to_owned(),
@@ -353,6 +357,23 @@ mod tests {
         let text = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\n\"result\":{\n\"a\":\"\\n\"}}";
         let out = Message::from_json(text).unwrap().to_text();
         assert!(!out.contains(['\n', '\r']) && out.contains(r#""a":"\n""#), "{out}");
+    }
+
+    #[test]
+    fn ids_of_the_gateway_are_recognized_in_other_forms() {
+        let number = |text: &str| match Message::from_json(&format!(r#"{{"id":{text},"result":{{}}}}"#)).unwrap() {
+            Message::Response(id, _) => id.as_number(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(["7", "\"7\"", "7.0"].map(number), [Some(7); 3]);
+        assert_eq!(["-7", "7.5", "\"x\"", "\"\"", "7e1"].map(number), [None; 5]);
+    }
+
+    #[test]
+    fn an_error_without_an_id_is_a_fault_of_the_other_side() {
+        let text = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#;
+        assert!(matches!(Message::from_json(text), Ok(Message::Fault(None, _))));
+        kept(text);
     }
 
     #[test]

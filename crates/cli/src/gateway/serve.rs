@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -18,7 +19,7 @@ use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
 use crate::disk;
 use toolfold_gateway::dashboard::Dashboard;
-use toolfold_gateway::front::http::HttpSettings;
+use toolfold_gateway::front::http::{HttpSettings, Times};
 use toolfold_gateway::link::Target;
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
@@ -70,6 +71,11 @@ pub(super) struct ServeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_sessions: Option<u32>,
 
+    /// Maximum number of open connections [default: a quarter of the files that the process may
+    /// open]; beyond it, the longest silent one is closed, and requests get status 503
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_connections: Option<u32>,
+
     /// An additional host name that HTTP requests may use, besides those of this machine
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
@@ -77,6 +83,10 @@ pub(super) struct ServeArgs {
     /// A site whose pages may call the gateway, such as https://app.example
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+
+    /// For tests: `NAME=MS,…` replaces time limits of connections and streams
+    #[arg(long, value_name = "NAME=MS,…", hide = true)]
+    http_times: Option<String>,
 
     /// Serve a page at /console with the gateway's activity and pending approvals; its address is
     /// printed
@@ -179,6 +189,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         (!args.tenant.is_empty(), "--tenant"),
         (args.state.is_some(), "--state"),
         (args.max_sessions.is_some(), "--max-sessions"),
+        (args.max_connections.is_some(), "--max-connections"),
         (args.console, "--console"),
         (!args.allow_host.is_empty(), "--allow-host"),
         (!args.allow_origin.is_empty(), "--allow-origin"),
@@ -220,7 +231,11 @@ fn serve_http(
     if let Some(most) = args.max_sessions {
         http.max_sessions = most as usize;
     }
+    http.max_connections = args.max_connections.map(|most| most as usize);
     http.guard = http.guard.hosts(args.allow_host.clone()).origins(args.allow_origin.clone());
+    if let Some(changes) = &args.http_times {
+        change_times(&mut http.times, changes)?;
+    }
     let opened = if args.console { Some(console::guard(&http.guard, tenants.is_empty())?) } else { None };
     if tenants.is_empty() {
         http.approvals = console::approvals(config, args.store.as_deref(), args.console)?;
@@ -234,6 +249,23 @@ fn serve_http(
     };
     run::http(settings, http, &args.id, listens).map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {
+    for change in changes.split(',') {
+        let known = || Failure::usage(format!("`{change}` is not a time limit in milliseconds"));
+        let (name, value) = change.split_once('=').ok_or_else(known)?;
+        let limit = match name {
+            "head" => &mut times.head,
+            "alive" => &mut times.alive,
+            "idle" => &mut times.idle,
+            "request" => &mut times.request,
+            "unread" => &mut times.unread,
+            _ => return Err(known()),
+        };
+        *limit = Duration::from_millis(value.parse().map_err(|_| known())?);
+    }
+    Ok(())
 }
 
 fn failure(why: RunError) -> Failure {

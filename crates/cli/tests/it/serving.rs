@@ -10,12 +10,14 @@ mod hostile;
 mod issuer;
 mod lines;
 mod names;
+mod open;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;
 mod place;
 mod policy;
 mod process;
+mod renewed;
 mod search;
 mod selection;
 mod several;

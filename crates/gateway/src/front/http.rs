@@ -1,12 +1,18 @@
 //! Serves many clients over streamable HTTP: sessions, and from 2026-07-28 on single requests.
 
+mod connections;
 pub mod console;
 mod events;
 pub mod guard;
+mod headers;
+mod limits;
 mod session;
 mod sessions;
+mod site;
 mod stateless;
 mod status;
+mod streams;
+mod times;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -15,27 +21,32 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use tokio::net::TcpListener;
 
+use self::connections::{Connections, Listener, Place};
 use self::console::Console;
 use self::guard::Guard;
+use self::headers::{accepts, media_type, mirrored, version_fits};
+use self::limits::Limits;
 use self::sessions::Sessions;
 use self::stateless::Stateless;
 use self::status::Status;
+pub use self::times::Times;
 use super::stdio::asked_to_end;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
 use crate::error::GatewayError;
 use crate::names::ListedNames;
-use crate::rpc::{Fault, Id, Message, Raw, code, error_member, error_with};
+use crate::rpc::{Fault, Id, Message, Raw, code, error_member};
 use crate::selection::Selection;
 use crate::settings::{Settings, State as StoredState};
 use crate::state::{Clock, MemoryState, StateStore};
-use crate::version::{META_VERSION, STATELESS, in_meta, is_known};
+use crate::version::{STATELESS, in_meta};
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -55,8 +66,12 @@ pub struct HttpSettings {
     pub guard: Guard,
     /// The maximum size of a request body, in bytes.
     pub max_body: usize,
-    /// The maximum number of open sessions.
+    /// The maximum number of open sessions per tenant. Fewer if their servers would need more than
+    /// half of the files that the process may open.
     pub max_sessions: usize,
+    /// The maximum number of open connections; `None`: a quarter of the files that the process may
+    /// open, at most 10,000.
+    pub max_connections: Option<usize>,
     /// Idle time after which a session is ended.
     pub idle: Duration,
     /// The source of `/healthz` and `/metrics`, which the settings' `watch` feeds.
@@ -67,6 +82,8 @@ pub struct HttpSettings {
     pub state: Arc<dyn StateStore>,
     /// Checks requests for `/console`; `None` disables the console. Needs a dashboard.
     pub console: Option<Guard>,
+    /// The time limits of connections and streams.
+    pub times: Times,
 }
 
 impl HttpSettings {
@@ -77,7 +94,19 @@ impl HttpSettings {
         let guard = Guard::default();
         let (max_body, max_sessions, idle) = (16 * 1024 * 1024, 1_000, Duration::from_secs(3_600));
         let state = Arc::new(MemoryState::new());
-        Self { listen, guard, max_body, max_sessions, idle, dashboard: None, approvals: None, state, console: None }
+        Self {
+            listen,
+            guard,
+            max_body,
+            max_sessions,
+            max_connections: None,
+            idle,
+            dashboard: None,
+            approvals: None,
+            state,
+            console: None,
+            times: Times::default(),
+        }
     }
 }
 
@@ -95,11 +124,12 @@ struct Tenant {
 
 /// A bound port that is not served yet.
 pub struct Listening {
-    listener: TcpListener,
+    listener: Listener,
     front: Arc<Front>,
 }
 
-/// Binds the port for the given tenants. The guard maps a request's token to its tenant.
+/// Binds the port for the given tenants. The guard maps a request's token to its tenant. Raises the
+/// process's limit on open files to the maximum that the system allows; servers keep the earlier one.
 ///
 /// # Errors
 /// [`GatewayError`] if the address cannot be bound, if it is not a loopback address and no token is
@@ -109,7 +139,10 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
         return Err(format!("{} is reachable from other machines; configure a token", http.listen).into());
     }
     let address = http.listen;
-    let listener = TcpListener::bind(address).await.map_err(|why| format!("cannot listen on {address}: {why}"))?;
+    let port = TcpListener::bind(address).await.map_err(|why| format!("cannot listen on {address}: {why}"))?;
+    let limits = Limits::from_files(limits::open_files(), &tenants);
+    let connections = Connections::new(http.max_connections.unwrap_or(limits.connections), http.times);
+    let listener = Listener { port, connections: Arc::new(connections) };
     let clock = Clock::synced_with(&*http.state).await.map_err(|why| why.to_string())?;
     let state = StoredState { store: http.state.clone(), clock: Arc::new(clock) };
     let mut served = BTreeMap::new();
@@ -117,8 +150,9 @@ pub async fn listen(tenants: Vec<Settings>, http: HttpSettings, id: &str) -> Res
         settings.state = Some(state.clone());
         let names = ListedNames::stored(state.store.clone(), settings.tenant.clone(), settings.seal.clone()).await;
         settings.names = Arc::new(names.map_err(|why| why.to_string())?);
-        let sessions = Sessions::new(settings.clone(), id, http.max_sessions);
-        let stateless = Stateless::new(settings.clone(), id);
+        let most = http.max_sessions.min(limits.sessions);
+        let sessions = Sessions::new(settings.clone(), id, most, http.times, listener.connections.clone());
+        let stateless = Stateless::new(settings.clone(), id, http.times);
         served.insert(settings.tenant.clone(), Tenant { settings, sessions, stateless });
     }
     Ok(Listening { listener, front: Arc::new(Front { http, state, tenants: served }) })
@@ -130,7 +164,7 @@ impl Listening {
     /// # Errors
     /// If the system does not report the address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+        axum::serve::Listener::local_addr(&self.listener)
     }
 
     /// Serves until the process receives SIGTERM or SIGINT, then waits for running calls.
@@ -141,20 +175,29 @@ impl Listening {
         let Self { listener, front } = self;
         let sweeper = tokio::spawn(sweep(front.clone()));
         let HttpSettings { guard, dashboard, approvals, console, .. } = front.http.clone();
-        let status = Status { guard, dashboard: dashboard.clone(), approvals: approvals.clone() };
+        let status = Status {
+            guard: guard.clone(),
+            dashboard: dashboard.clone(),
+            approvals: approvals.clone(),
+            connections: listener.connections.clone(),
+        };
         let console =
             dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));
         let attending = approvals.filter(|_| console.is_some()).map(|approvals| tokio::spawn(approvals.attend()));
         let mut routes = Router::new()
             .route("/mcp", any(answer_request))
+            .route("/mcp/", any(answer_request))
             .route("/mcp/{profile}", any(answer_request))
+            .layer(from_fn_with_state(Arc::new(guard), site::share_with_origins))
             .with_state(front.clone())
             .merge(status.routes());
         if let Some(console) = &console {
             routes = routes.merge(console.routes());
         }
+        let routes = routes.layer(from_fn(site::check_host)).layer(from_fn(connections::keep_place));
+        let routes = routes.into_make_service_with_connect_info::<Place>();
         let ending = front.clone();
-        let served = axum::serve(NoDelay(listener), routes)
+        let served = axum::serve(listener, routes)
             .with_graceful_shutdown(async move {
                 asked_to_end().await;
                 tracing::info!("shutting down; waiting for running calls");
@@ -173,34 +216,6 @@ impl Listening {
             attending.abort();
         }
         served
-    }
-}
-
-/// Accepts connections with `TCP_NODELAY`, so that small messages are sent immediately.
-struct NoDelay(TcpListener);
-
-impl axum::serve::Listener for NoDelay {
-    type Io = tokio::net::TcpStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        loop {
-            match self.0.accept().await {
-                Ok((stream, address)) => {
-                    // Without it, messages are only delayed.
-                    drop(stream.set_nodelay(true));
-                    return (stream, address);
-                }
-                Err(why) => {
-                    tracing::warn!("cannot accept a connection: {why}");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
-        }
-    }
-
-    fn local_addr(&self) -> std::io::Result<Self::Addr> {
-        self.0.local_addr()
     }
 }
 
@@ -253,9 +268,17 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
         let why = "the Accept header must list application/json and text/event-stream";
         return plain_text(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let Ok(bytes) = to_bytes(body, front.http.max_body).await else {
-        return plain_text(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body exceeds {} bytes", front.http.max_body));
+    let bytes = match to_bytes(body, front.http.max_body).await {
+        Ok(bytes) => bytes,
+        Err(why) if why.to_string().contains("length limit") => {
+            let why = format!("the body exceeds {} bytes", front.http.max_body);
+            return plain_text(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        Err(_) => return plain_text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
     };
+    if let Some(ConnectInfo(place)) = parts.extensions.get::<ConnectInfo<Place>>() {
+        place.is_complete();
+    }
     let text = std::str::from_utf8(&bytes).map_err(|_| Fault::not_utf8());
     let message = match text.and_then(Message::from_json) {
         Ok(message) => message,
@@ -281,67 +304,6 @@ async fn post(front: &Front, tenant: &Tenant, request: Request, selection: &Sele
     tenant.sessions.post(&headers, message, selection).await
 }
 
-/// Checks that the protocol version is supported, and that header and body agree.
-fn version_fits(header: Option<&str>, body: Option<&str>, is_request: bool) -> Result<(), Raw> {
-    match (header, body) {
-        (Some(header), Some(body)) if header != body => {
-            let why = format!(
-                "the header MCP-Protocol-Version ({header}) differs from `{META_VERSION}` in the body ({body})"
-            );
-            Err(error_member(code::HEADER_MISMATCH, &why))
-        }
-        (None, Some(_)) => Err(error_member(code::HEADER_MISMATCH, "the header MCP-Protocol-Version is missing")),
-        (Some(header), _) if !is_known(header) => {
-            let data = serde_json::json!({"requested": header, "supported": [STATELESS]});
-            match body {
-                Some(_) => Err(error_with(code::UNSUPPORTED_VERSION, "Unsupported protocol version", &data)),
-                None => Err(error_member(
-                    code::INVALID_REQUEST,
-                    &format!("Bad Request: Unsupported protocol version: {header}"),
-                )),
-            }
-        }
-        (Some(STATELESS), None) if is_request => {
-            Err(error_member(code::INVALID_PARAMS, &format!("`_meta` has no `{META_VERSION}`")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Checks that the headers by which intermediaries route match the body (SEP-2243). Missing headers
-/// are accepted, since the gateway reads the body.
-fn mirrored(headers: &HeaderMap, message: &Message) -> Result<(), String> {
-    let Message::Request(request) = message else { return Ok(()) };
-    let params = crate::object::Object::from_params(request.params.as_deref());
-    let name: Option<String> = match request.method.as_str() {
-        "tools/call" | "prompts/get" => params.read_as("name"),
-        "resources/read" => params.read_as("uri"),
-        _ => None,
-    };
-    for (header, expected) in [(&METHOD, Some(request.method.clone())), (&NAME, name)] {
-        let mut given = headers.get_all(header).iter();
-        let (Some(first), None) = (given.next(), given.next()) else {
-            if headers.get_all(header).iter().count() > 1 {
-                return Err(format!("duplicate header {header}"));
-            }
-            continue;
-        };
-        let first = first.to_str().map(decoded).unwrap_or_default();
-        if expected.as_ref().is_some_and(|expected| *expected != first) {
-            return Err(format!("the header {header} contradicts the body"));
-        }
-    }
-    Ok(())
-}
-
-/// Decodes a header value that may be wrapped in base64.
-fn decoded(value: &str) -> String {
-    use base64::Engine as _;
-    let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
-    let bytes = inner.and_then(|inner| base64::engine::general_purpose::STANDARD.decode(inner).ok());
-    bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_else(|| value.to_owned())
-}
-
 async fn listening(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) -> Response {
     if !accepts(headers, EVENTS) {
         return plain_text(StatusCode::NOT_ACCEPTABLE, "the Accept header must list text/event-stream");
@@ -357,20 +319,6 @@ async fn leaving(tenant: &Tenant, headers: &HeaderMap, selection: &Selection) ->
         return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST")]).into_response();
     }
     tenant.sessions.delete(headers, selection).await
-}
-
-fn media_type(headers: &HeaderMap) -> String {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-fn accepts(headers: &HeaderMap, wanted: &str) -> bool {
-    let group = wanted.split('/').next().unwrap_or_default();
-    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(',')).any(|one| {
-        let kind = one.split(';').next().unwrap_or_default().trim();
-        kind.eq_ignore_ascii_case(wanted) || kind == "*/*" || kind.strip_suffix("/*") == Some(group)
-    })
 }
 
 pub(super) fn plain_text(status: StatusCode, why: &str) -> Response {

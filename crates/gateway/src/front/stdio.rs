@@ -7,8 +7,9 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
+use crate::backlog::Backlog;
 use crate::client::{Client, Sink, ToHub};
-use crate::hub::{Hub, Receipt};
+use crate::hub::{Begin, Hub, Receipt};
 use crate::lines::{Line, read_line};
 use crate::link::MAX_MESSAGE;
 use crate::rpc::{Fault, Id, Message, error_member};
@@ -21,9 +22,11 @@ use crate::settings::Settings;
 pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
     let (input, output) = streams::standard()?;
     let (to, lines) = mpsc::unbounded_channel();
-    let client = Client::new(0, Arc::new(Lines(to)));
-    let (hub, ended) = Hub::start_hub(settings, id);
-    let writer = tokio::spawn(write_lines(output, lines));
+    let begin = Begin::default();
+    let backlog = begin.backlog.clone();
+    let client = Client::new(0, Arc::new(Lines(to, backlog.clone())));
+    let (hub, ended) = Hub::begin(settings, id, begin);
+    let writer = tokio::spawn(write_lines(output, lines, backlog));
     let read = read_messages(input, client, &hub);
     tokio::pin!(read);
     // A client ends the conversation by closing its end. Earlier requests are answered.
@@ -38,7 +41,7 @@ pub async fn serve(settings: Settings, id: String) -> std::io::Result<()> {
 }
 
 /// Lines for the client's standard output. A line's receipt is dropped after the line is written.
-struct Lines(mpsc::UnboundedSender<(String, Option<Receipt>)>);
+struct Lines(mpsc::UnboundedSender<(String, Option<Receipt>)>, Backlog);
 
 impl Sink for Lines {
     fn send(&self, message: Message, of: Option<&Id>) {
@@ -46,7 +49,9 @@ impl Sink for Lines {
     }
 
     fn deliver(&self, message: Message, _of: Option<&Id>, receipt: Option<Receipt>) {
-        drop(self.0.send((message.to_text(), receipt)));
+        let line = message.to_text();
+        self.1.add(line.len());
+        drop(self.0.send((line, receipt)));
     }
 }
 
@@ -77,21 +82,25 @@ async fn read_messages(mut input: impl AsyncBufRead + Unpin, client: Client, hub
 async fn write_lines(
     mut output: impl AsyncWrite + Unpin,
     mut lines: mpsc::UnboundedReceiver<(String, Option<Receipt>)>,
+    backlog: Backlog,
 ) {
     while let Some((mut line, receipt)) = lines.recv().await {
         let mut receipts = vec![receipt];
+        let mut bytes = line.len();
         line.push('\n');
         // Lines that are already queued are written together.
         while line.len() < 64 * 1024
             && let Ok((more, receipt)) = lines.try_recv()
         {
             receipts.push(receipt);
+            bytes += more.len();
             line.push_str(&more);
             line.push('\n');
         }
         if output.write_all(line.as_bytes()).await.is_err() || output.flush().await.is_err() {
             return;
         }
+        backlog.subtract(bytes);
         drop(receipts);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::context::Lifecycle;
-use super::pending::For;
+use super::pending::{For, Pages};
 use super::upstream::Upstream;
 use super::view::View;
 use super::{Hub, reply};
@@ -21,10 +21,10 @@ impl Hub {
             server.tools = super::server::ToolList { is_read: true, ..Default::default() };
             return self.has_listed(at);
         }
-        self.upstream.ask_for_tools(at, None, Vec::new());
+        self.upstream.ask_for_tools(at, Pages::default());
     }
 
-    pub(super) fn handle_tools_page(&mut self, at: usize, mut before: Vec<Raw>, asked: Option<&str>, answer: Answer) {
+    pub(super) fn handle_tools_page(&mut self, at: usize, mut pages: Pages, answer: Answer) {
         // The server returns after the login; its earlier tools stay listed.
         if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
             let why = message_of(why);
@@ -47,22 +47,19 @@ impl Hub {
             }
         };
         let cursor: Option<String> = beside.read_as("nextCursor");
-        let own = elements(beside.get("tools"));
-        let stuck = own.is_empty() || (cursor.is_some() && cursor.as_deref() == asked);
-        let pages_end = before.len() >= MAX_PAGES * 10;
-        before.extend(own);
-        if let Some(cursor) = cursor {
-            if !pages_end && !stuck {
-                return self.upstream.ask_for_tools(at, Some(cursor), before);
+        let goes_on = pages.add(elements(beside.get("tools")), cursor.as_ref());
+        if cursor.is_some() {
+            if goes_on && pages.before.len() < MAX_PAGES * 10 {
+                return self.upstream.ask_for_tools(at, pages);
             }
             tracing::error!(server = name, "its list of tools does not end; using the tools read so far");
-            let why = format!("its list of tools does not end: {} were read", before.len());
+            let why = format!("its list of tools does not end: {} were read", pages.before.len());
             self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
         }
         beside.remove_member("tools");
         beside.remove_member("nextCursor");
         if let Some(server) = self.upstream.servers.get_mut(at) {
-            server.tools = super::server::ToolList { tools: before, beside, is_read: true };
+            server.tools = super::server::ToolList { tools: pages.before, beside, is_read: true };
         }
         self.has_listed(at);
     }
@@ -89,16 +86,16 @@ impl Hub {
 }
 
 impl Upstream {
-    fn ask_for_tools(&mut self, at: usize, cursor: Option<String>, before: Vec<Raw>) {
+    fn ask_for_tools(&mut self, at: usize, pages: Pages) {
         let mut params = Object::default();
-        if let Some(cursor) = &cursor {
+        if let Some(cursor) = &pages.cursor {
             params.put_value("cursor", cursor);
         }
         if self.servers.get(at).is_some_and(|server| server.is_stateless) {
             params.put_value("_meta", &self.context.own_meta());
         }
         let params = (!params.is_empty()).then(|| params.to_raw());
-        self.ask_server(at, "tools/list", params, None, For::Tools(before, cursor));
+        self.ask_server(at, "tools/list", params, None, For::Tools(pages));
     }
 
     /// The result of `tools/list`, with the other members of the servers' results.

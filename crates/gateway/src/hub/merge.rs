@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::names::Naming;
 use super::names::renamed;
-use super::pending::For;
+use super::pending::{For, Pages};
 use super::reply;
 use super::route::offers;
 use super::server::Server;
@@ -138,7 +138,7 @@ impl Router {
                 &method,
                 params,
                 Some((client.clone(), id.clone())),
-                For::Part { fan, before: Vec::new(), cursor: None },
+                For::Part { fan, pages: Pages::default() },
             );
         }
         self.complete(upstream, names, fan);
@@ -150,32 +150,26 @@ impl Router {
         names: &mut Naming,
         at: usize,
         fan: u64,
-        page: (Vec<Raw>, Option<String>),
+        mut pages: Pages,
         answer: Answer,
     ) {
-        let (mut before, asked) = page;
         let Some(own) = self.fans.get(&fan) else { return };
         let (method, mut params) = (own.method.clone(), Object::from_params(own.params.as_deref()));
         let of = Some((own.client.clone(), own.id.clone()));
         match (answer, list_of(&method)) {
             (Ok(result), Some(list)) => {
                 let page = Object::from_json(&result).unwrap_or_default();
-                let own = elements(page.get(list));
-                // An empty page, or one that names itself as the next, would be followed forever.
-                let goes_on = !own.is_empty() && before.len() < MAX_PAGES * 100;
-                before.extend(own);
-                if let Some(cursor) = page.read_as::<String>("nextCursor")
-                    && goes_on
-                    && asked.as_ref() != Some(&cursor)
-                {
+                let cursor = page.read_as::<String>("nextCursor");
+                let goes_on = pages.add(elements(page.get(list)), cursor.as_ref());
+                if goes_on && pages.before.len() < MAX_PAGES * 100 {
                     params.put_value("cursor", &cursor);
                     let params = upstream.fitted(at, Some(params.to_raw()));
-                    upstream.ask_server(at, &method, params, of, For::Part { fan, before, cursor: Some(cursor) });
+                    upstream.ask_server(at, &method, params, of, For::Part { fan, pages });
                     return;
                 }
-                self.add_part(fan, at, before);
+                self.add_part(fan, at, pages.before);
             }
-            (Ok(_), None) => self.add_part(fan, at, before),
+            (Ok(_), None) => self.add_part(fan, at, pages.before),
             (Err(why), _) => {
                 tracing::warn!(
                     server = upstream.context.server_name(at),
@@ -187,7 +181,7 @@ impl Router {
                     own.why.get_or_insert(why);
                     own.failed.insert(at);
                 }
-                self.add_part(fan, at, before);
+                self.add_part(fan, at, pages.before);
             }
         }
         self.complete(upstream, names, fan);

@@ -21,8 +21,8 @@ pub(super) enum For {
     Greeting,
     /// The gateway's subscription to changes of the tools. Answered when the subscription ends.
     Listening,
-    /// A page of the server's tools: the tools of the pages before it, and its cursor.
-    Tools(Vec<Raw>, Option<String>),
+    /// A page of the server's tools.
+    Tools(Pages),
     Relay,
     Call(Box<Running>),
     /// A client's request that is tried at one server after the other.
@@ -34,10 +34,32 @@ pub(super) enum For {
     /// One server's part of a request that several servers answer.
     Part {
         fan: u64,
-        /// The elements of the pages before this one.
-        before: Vec<Raw>,
-        cursor: Option<String>,
+        pages: Pages,
     },
+}
+
+/// The pages of a list before the requested one.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    /// Their elements.
+    pub(super) before: Vec<Raw>,
+    /// The cursor of the requested page.
+    pub(super) cursor: Option<String>,
+    /// The number of consecutive empty pages.
+    empty: usize,
+}
+
+impl Pages {
+    /// Adds a page. Returns whether the next one may be requested: a list of many empty pages, or
+    /// with a page that names itself as the next, would be read forever.
+    pub(super) fn add(&mut self, page: Vec<Raw>, next: Option<&String>) -> bool {
+        const MAX_EMPTY: usize = 10;
+        self.empty = if page.is_empty() { self.empty + 1 } else { 0 };
+        self.before.extend(page);
+        let is_new = next.is_some() && next != self.cursor.as_ref();
+        self.cursor = next.cloned();
+        is_new && self.empty <= MAX_EMPTY
+    }
 }
 
 #[derive(Debug)]
@@ -167,10 +189,14 @@ impl Hub {
                 result,
             );
         }
+        if let (For::Call(_), Ok(_), Some(server)) = (&pending.what, &answer, self.upstream.servers.get_mut(at)) {
+            // It has recovered: its next restart is quick.
+            server.failures = 0;
+        }
         match (pending.what, pending.of) {
             (For::Listening, _) => {}
             (For::Greeting, _) => self.answered_greeting(at, answer),
-            (For::Tools(before, cursor), _) => self.handle_tools_page(at, before, cursor.as_deref(), answer),
+            (For::Tools(pages), _) => self.handle_tools_page(at, pages, answer),
             (For::Relay, Some((client, own))) => self.upstream.answered_relay(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
                 self.view.called(&self.upstream, at, &client, &own, &running, answer);
@@ -178,8 +204,8 @@ impl Hub {
             (For::Try { request, candidates }, Some((client, _))) => {
                 self.upstream.answered_by_candidate(at, &client, request, candidates, answer);
             }
-            (For::Part { fan, before, cursor }, _) => {
-                self.router.part(&mut self.upstream, &mut self.view.names, at, fan, (before, cursor), answer);
+            (For::Part { fan, pages }, _) => {
+                self.router.part(&mut self.upstream, &mut self.view.names, at, fan, pages, answer);
             }
             (For::Call(running), None) => {
                 if let Some(view) = &mut self.view.shown {

@@ -13,6 +13,7 @@ use super::servers::Servers;
 use super::upstream::Upstream;
 use super::view::View;
 use super::{Hub, Receipt};
+use crate::backlog::Backlog;
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
@@ -27,6 +28,8 @@ pub(crate) struct Begin {
     pub(crate) record: Option<Record>,
     /// The client of the resumed session.
     pub(crate) client: Option<Client>,
+    /// What the hub's only client has not read; always empty for a hub of several clients.
+    pub(crate) backlog: Backlog,
 }
 
 pub(super) struct Persistence {
@@ -47,7 +50,7 @@ impl Persistence {
 
 impl View {
     pub(super) fn keep(&mut self, upstream: &mut Upstream, begin: Begin) {
-        let Begin { kept, record, client } = begin;
+        let Begin { kept, record, client, backlog: _ } = begin;
         let Some((key, version)) = kept else { return };
         let Some(state) = &upstream.context.settings.state else { return };
         let saver = StateWriter::start_writer(state.store.clone(), key.clone(), version);

@@ -36,6 +36,12 @@ impl Requests {
         }
     }
 
+    /// The only request that is open at a server, apart from subscriptions.
+    pub(super) fn only_pending(&self, at: usize) -> Option<u64> {
+        let mut open = self.pending.iter().filter(|(_, own)| own.server == at && !own.listens).map(|(id, _)| *id);
+        open.next().filter(|_| open.next().is_none())
+    }
+
     /// The client's request that a server's message belongs to: the one that the transport names,
     /// else the latest that is open at this server.
     pub(super) fn belongs_to(&self, at: usize, of: Option<u64>) -> Option<(&Client, &Id)> {

@@ -9,6 +9,36 @@ use tokio_util::sync::CancellationToken;
 
 use super::GRACE;
 
+/// The limit on open files before the gateway raised it.
+#[cfg(target_os = "linux")]
+static EARLIER_FILES: std::sync::OnceLock<rustix::process::Rlimit> = std::sync::OnceLock::new();
+
+/// Raises the limit on open files to the system's maximum for this process, and returns that limit.
+/// `None`: unlimited.
+#[cfg(target_os = "linux")]
+pub(crate) fn raise_open_files() -> Option<u64> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let before = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, maximum: before.maximum });
+    if raised.is_ok() && before.current != before.maximum {
+        // The first call knows the limit that the process started with.
+        EARLIER_FILES.get_or_init(|| before);
+    }
+    getrlimit(Resource::Nofile).current
+}
+
+/// Gives a process the limit on open files that the gateway had: programs that use `select` fail
+/// with descriptors above 1,023.
+#[cfg(target_os = "linux")]
+fn restore_open_files(child: &Child) {
+    use rustix::process::{Pid, Resource, prlimit};
+    let process = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    if let (Some(process), Some(earlier)) = (process, EARLIER_FILES.get()) {
+        // An error means that the process has already ended.
+        let _ = prlimit(Some(process), Resource::Nofile, earlier.clone());
+    }
+}
+
 /// Starts a program in its own process group, so that signals from the gateway's terminal do not
 /// reach it, and ending the group reaches its descendants (`npx` starts `node`).
 pub(super) fn spawn(
@@ -24,10 +54,13 @@ pub(super) fn spawn(
     }
     #[cfg(unix)]
     starts.process_group(0);
-    starts.spawn().map_err(|why| match why.kind() {
+    let child = starts.spawn().map_err(|why| match why.kind() {
         std::io::ErrorKind::NotFound => format!("`{command}` was not found; check the command and PATH"),
         _ => format!("`{command}` cannot be started: {why}"),
-    })
+    })?;
+    #[cfg(target_os = "linux")]
+    restore_open_files(&child);
+    Ok(child)
 }
 
 /// Waits for the end of the process and returns how it ended. Once `ends` is cancelled, it has time

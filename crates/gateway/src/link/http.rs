@@ -6,20 +6,23 @@ pub mod auth;
 mod exchange;
 mod headers;
 mod notes;
+mod renew;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use self::auth::Auth;
 use self::exchange::Exchange;
 use super::{Event, Outgoing, Resumed, Source};
-use crate::rpc::Message;
+use crate::rpc::{Message, Request};
 use crate::version::has_sessions;
 
 /// Time limit for connecting to a server.
@@ -30,6 +33,8 @@ struct Known {
     /// The `Mcp-Session-Id` that the server assigned.
     session: Option<String>,
     version: Option<String>,
+    /// The handshake with which the session began; `None` if another process began it.
+    hello: Option<Request>,
     /// The headers that mirror arguments, for each tool (`x-mcp-header`, specification 2026-07-28).
     mirrored: HashMap<String, headers::Mirrored>,
 }
@@ -41,6 +46,9 @@ struct Endpoint {
     known: Mutex<Known>,
     source: Source,
     stays: Arc<AtomicBool>,
+    ends: CancellationToken,
+    /// Held while a lost session is replaced.
+    renewing: tokio::sync::Mutex<()>,
     /// The login; `None` if the configuration has an `Authorization` header.
     auth: Option<Arc<Auth>>,
 }
@@ -75,8 +83,7 @@ pub(super) fn serve_endpoint(
     let client = reqwest::Client::builder()
         .default_headers(always)
         .connect_timeout(CONNECT)
-        // A redirect could send the headers to another host.
-        .redirect(reqwest::redirect::Policy::none())
+        .redirect(same_origin())
         .tcp_nodelay(true)
         .build()
         .map_err(|why| format!("cannot create an HTTP client: {why}"))?;
@@ -87,8 +94,24 @@ pub(super) fn serve_endpoint(
         ..Known::default()
     });
     let known = Mutex::new(known.unwrap_or_default());
-    let endpoint = Arc::new(Endpoint { client, url: parsed, known, source, stays, auth });
+    let renewing = tokio::sync::Mutex::default();
+    let endpoint = Arc::new(Endpoint { client, url: parsed, known, source, stays, ends: ends.clone(), renewing, auth });
     Ok(tokio::spawn(serve(endpoint, outgoing, ends, goes_on)))
+}
+
+/// Follows redirects that repeat the request at the same origin (307 and 308, as for a missing slash
+/// at the end of the path). Another host would receive the headers.
+fn same_origin() -> Policy {
+    const MAX: usize = 5;
+    Policy::custom(|attempt| {
+        let repeats = matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        let first = attempt.previous().first().map(reqwest::Url::origin);
+        if repeats && first == Some(attempt.url().origin()) && attempt.previous().len() <= MAX {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
+    })
 }
 
 async fn serve(
@@ -121,6 +144,11 @@ async fn serve(
                     Message::Request(request) => request.id.as_number(),
                     Message::Notification(_) | Message::Response(..) | Message::Fault(..) => None,
                 };
+                if let Message::Request(request) = &message
+                    && request.method == "initialize"
+                {
+                    endpoint.with_known(|known| known.hello = Some(request.clone()));
+                }
                 let starts =
                     matches!(&message, Message::Notification(note) if note.method == "notifications/initialized");
                 let exchange = Exchange::new(endpoint.clone(), message, id);

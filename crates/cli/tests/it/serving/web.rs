@@ -68,7 +68,7 @@ pub(crate) fn session(address: &str, capabilities: &str) -> String {
     id
 }
 
-const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+pub(crate) const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
 fn started(place: &Place, more: &str) -> Http {
     Http::gateway(place, &place.gateway(&format!("{FULL}{more}"), &server("--raw")))

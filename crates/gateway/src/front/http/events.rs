@@ -1,24 +1,23 @@
 //! A response that is a stream of server-sent events.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
-use http::{StatusCode, header};
+use http::{HeaderName, StatusCode, header};
 use tokio::sync::mpsc;
 
 use super::EVENTS;
-
-/// Interval of keep-alive comments on a silent stream.
-const ALIVE: Duration = Duration::from_secs(15);
+use super::streams::Reader;
 
 /// One event: a message as text, with an id if the stream can be resumed.
 #[derive(Debug, Clone)]
 pub(super) struct Event {
     pub(super) id: Option<String>,
-    pub(super) data: String,
+    pub(super) data: Arc<str>,
 }
 
 impl Event {
@@ -28,24 +27,43 @@ impl Event {
     }
 }
 
-/// A response that streams the given events, then the channel. Owns `kept`.
-pub(super) fn response<G: Send + 'static>(
-    before: Vec<Event>,
-    events: mpsc::UnboundedReceiver<Event>,
-    kept: G,
-) -> Response {
-    let state = (before.into_iter(), events, kept);
-    let body = stream::unfold(state, |(mut before, mut events, kept)| async move {
-        let bytes = match before.next() {
+/// The source of a stream's events.
+pub(super) trait Events: Send + 'static {
+    /// The next event; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
+}
+
+impl Events for Reader {
+    fn next(&mut self) -> impl Future<Output = Option<Event>> + Send {
+        Self::next(self)
+    }
+}
+
+impl Events for mpsc::Receiver<Event> {
+    fn next(&mut self) -> impl Future<Output = Option<Event>> + Send {
+        self.recv()
+    }
+}
+
+/// A response that streams an event, if there is one already, then the others, with a comment after
+/// each `alive` without an event.
+pub(super) fn response(before: Option<Event>, events: impl Events, alive: Duration) -> Response {
+    let body = stream::unfold((before, events), move |(mut before, mut events)| async move {
+        let bytes = match before.take() {
             Some(event) => event.to_bytes(),
-            None => match tokio::time::timeout(ALIVE, events.recv()).await {
+            None => match tokio::time::timeout(alive, events.next()).await {
                 Ok(Some(event)) => event.to_bytes(),
                 Ok(None) => return None,
                 Err(_) => Bytes::from_static(b": alive\n\n"),
             },
         };
-        Some((Ok::<Bytes, std::convert::Infallible>(bytes), (before, events, kept)))
+        Some((Ok::<Bytes, std::convert::Infallible>(bytes), (before, events)))
     });
-    let headers = [(header::CONTENT_TYPE, EVENTS), (header::CACHE_CONTROL, "no-cache")];
+    // Without the last one, nginx holds events back until its buffer is full.
+    let headers = [
+        (header::CONTENT_TYPE, EVENTS),
+        (header::CACHE_CONTROL, "no-cache"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
     (StatusCode::OK, headers, Body::from_stream(body)).into_response()
 }

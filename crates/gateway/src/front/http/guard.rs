@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use sha2::{Digest, Sha256};
 
 use super::plain_text;
@@ -80,6 +80,16 @@ impl Guard {
         self.check_token(headers)
     }
 
+    fn has_origin(&self, origin: &str) -> bool {
+        self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin))
+    }
+
+    /// Whether the origin was configured. Pages of this machine are accepted without that, but
+    /// browsers do not let them read responses.
+    pub(super) fn is_configured_origin(&self, origin: &HeaderValue) -> bool {
+        origin.to_str().is_ok_and(|origin| self.has_origin(origin))
+    }
+
     /// Checks that a request is for this gateway and does not come from a foreign site.
     #[allow(clippy::result_large_err, reason = "the error is the response, created once")]
     pub(super) fn check_site(&self, headers: &HeaderMap) -> Result<(), Response> {
@@ -93,7 +103,7 @@ impl Guard {
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
             let own = origin.parse::<Uri>().ok().is_some_and(|uri| uri.host().is_some_and(is_here));
-            if !own && !self.origins.iter().any(|known| known.eq_ignore_ascii_case(origin)) {
+            if !own && !self.has_origin(origin) {
                 return Err(plain_text(StatusCode::FORBIDDEN, "this Origin is not allowed"));
             }
         }
@@ -127,8 +137,6 @@ fn is_here(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
-
     use super::*;
 
     fn status(guard: &Guard, given: &[(&'static str, &str)]) -> u16 {

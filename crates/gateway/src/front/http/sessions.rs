@@ -11,10 +11,13 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::value::RawValue;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
+use super::connections::{Connections, try_later};
 use super::session::{Session, StoredSession};
-use super::{SESSION, accepted, plain_text, refused};
-use crate::rpc::{Message, code, error_member};
+use super::{SESSION, Times, VERSION, accepted, plain_text, refused};
+use crate::rpc::{Id, Message, code, error_member};
 use crate::seal::{Opened, Sealed};
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -23,21 +26,38 @@ use crate::state::{Record, StateError, StateKey};
 /// The maximum size of `initialize` in a session id, in bytes: many servers limit headers to 8 KiB.
 const MAX_CARRIED: usize = 3 * 1024;
 
+/// How long a new session waits for the end of another one: longer than a server's process takes to
+/// end when it ignores the end of its input.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// The interval in which a waiting session searches for an idle one.
+const RETRY: Duration = Duration::from_millis(200);
+
 /// How long the end of a session is remembered, in milliseconds: longer than its id is valid.
 const ENDED_MS: i64 = 31 * 24 * 60 * 60 * 1000;
+
+/// The first version whose clients accept events without a message (specification 2025-11-25,
+/// "Streamable HTTP"): earlier SDKs parse them as JSON and report an error.
+const EMPTY_EVENTS: &str = "2025-11-25";
 
 pub(super) struct Sessions {
     settings: Settings,
     id: String,
     most: usize,
+    /// One permit for each session, from its start to the end of its servers.
+    room: Arc<Semaphore>,
+    times: Times,
+    connections: Arc<Connections>,
     open: Mutex<HashMap<String, Arc<Session>>>,
     /// Held while a session is resumed, so that two requests do not resume it twice.
     taking_up: tokio::sync::Mutex<()>,
 }
 
 impl Sessions {
-    pub(super) fn new(settings: Settings, id: &str, most: usize) -> Self {
-        Self { settings, id: id.to_owned(), most, open: Mutex::default(), taking_up: tokio::sync::Mutex::default() }
+    pub(super) fn new(settings: Settings, id: &str, most: usize, times: Times, connections: Arc<Connections>) -> Self {
+        let (open, taking_up) = (Mutex::default(), tokio::sync::Mutex::default());
+        let room = Arc::new(Semaphore::new(most));
+        Self { settings, id: id.to_owned(), most, room, times, connections, open, taking_up }
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
@@ -53,7 +73,11 @@ impl Sessions {
             Err(refused) => return refused,
         };
         match message {
-            Message::Request(request) => session.answer_request(request).await,
+            Message::Request(request) => {
+                let has_empty_events =
+                    headers.get(&VERSION).is_some_and(|version| version.as_bytes() >= EMPTY_EVENTS.as_bytes());
+                session.answer_request(request, has_empty_events).await
+            }
             other => {
                 session.say(other).await;
                 accepted()
@@ -84,18 +108,11 @@ impl Sessions {
         let (conversation_of, selection_of) = (conversation.clone(), selection.clone());
         let what = Sealed::Session { conversation: conversation_of, params, selection: selection_of };
         let name = self.settings.sealed(&what);
-        self.make_room();
-        let session = {
-            let mut open = self.lock_sessions();
-            if open.len() >= self.most {
-                let why = format!("{} sessions are in use; end one or try again later", self.most);
-                return refused(StatusCode::SERVICE_UNAVAILABLE, Some(request.id), error_member(code::INTERNAL, &why));
-            }
-            let session = Arc::new(Session::start_session(settings, conversation, selection.clone(), None));
-            open.insert(name.clone(), session.clone());
-            session
-        };
-        let mut response = session.answer_request(request).await;
+        let Some(place) = self.room().await else { return self.full(Some(request.id)) };
+        let session = Session::start_session((settings, place), conversation, selection.clone(), None, self.times);
+        let session = Arc::new(session);
+        self.lock_sessions().insert(name.clone(), session.clone());
+        let mut response = session.answer_request(request, false).await;
         if session.has_begun() {
             if let Ok(value) = HeaderValue::from_str(&name) {
                 response.headers_mut().insert(SESSION, value);
@@ -107,18 +124,40 @@ impl Sessions {
         response
     }
 
-    /// Ends the session that is idle longest if there are too many; it can be resumed.
-    fn make_room(&self) {
-        let mut open = self.lock_sessions();
-        if open.len() < self.most || self.settings.state.is_none() {
-            return;
+    /// A place for one more session. If there is none, suspends the session that is idle longest and
+    /// waits until its servers have ended. `None` if all are in use.
+    async fn room(&self) -> Option<OwnedSemaphorePermit> {
+        let end = Instant::now() + MAX_WAIT;
+        let mut is_suspended = false;
+        loop {
+            if let Ok(place) = self.room.clone().try_acquire_owned() {
+                return Some(place);
+            }
+            is_suspended = is_suspended || self.suspend_idle();
+            if let Ok(place) = tokio::time::timeout(RETRY, self.room.clone().acquire_owned()).await {
+                return place.ok();
+            }
+            if Instant::now() >= end {
+                return None;
+            }
         }
+    }
+
+    /// Suspends the session that is idle longest; it can be resumed. Returns whether there is one.
+    fn suspend_idle(&self) -> bool {
+        let mut open = self.lock_sessions();
         let quiet = open.iter().filter_map(|(name, session)| Some((session.quiet_since()?, name.clone())));
         let oldest = quiet.min_by_key(|(since, _)| *since).map(|(_, name)| name);
-        if let Some(session) = oldest.and_then(|name| open.remove(&name)) {
-            tracing::info!("an idle session is suspended: {} sessions are open", self.most);
-            session.end_session();
-        }
+        let Some(session) = oldest.and_then(|name| open.remove(&name)) else { return false };
+        tracing::info!("an idle session is suspended: {} sessions are open", self.most);
+        session.end_session();
+        true
+    }
+
+    fn full(&self, id: Option<Id>) -> Response {
+        let why = format!("{} sessions are in use; end one or try again later", self.most);
+        self.connections.rejected(&format!("all {} sessions are in use", self.most));
+        try_later(refused(StatusCode::SERVICE_UNAVAILABLE, id, error_member(code::INTERNAL, &why)))
     }
 
     pub(super) async fn listen_to_session(&self, headers: &HeaderMap, selection: &Selection) -> Response {
@@ -190,6 +229,7 @@ impl Sessions {
         };
         // Tools of its selection may no longer exist.
         let settings = selection.settings(&self.settings).map_err(|_| unknown_session())?;
+        let place = self.room().await.ok_or_else(|| self.full(None))?;
         let _one = self.taking_up.lock().await;
         if let Some(session) = self.lock_sessions().get(name) {
             return Ok(session.clone());
@@ -204,16 +244,11 @@ impl Sessions {
         let record = kept.and_then(|kept| Record::open_sealed(&self.settings.seal, &key, &kept));
         let carried = || params.and_then(|text| RawValue::from_string(text).ok());
         let record = record.or_else(|| carried().map(Record::from_params)).ok_or_else(unknown_session)?;
-        self.make_room();
-        let mut open = self.lock_sessions();
-        if open.len() >= self.most {
-            let why = format!("{} sessions are in use; try again later", self.most);
-            return Err(refused(StatusCode::SERVICE_UNAVAILABLE, None, error_member(code::INTERNAL, &why)));
-        }
         tracing::info!(conversation, "resumed a session");
         let stored = StoredSession { record, version };
-        let session = Arc::new(Session::start_session(settings, conversation, selection, Some(stored)));
-        open.insert(name.to_owned(), session.clone());
+        let session = Session::start_session((settings, place), conversation, selection, Some(stored), self.times);
+        let session = Arc::new(session);
+        self.lock_sessions().insert(name.to_owned(), session.clone());
         Ok(session)
     }
 

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::events::{self, Event};
 use super::sessions::unkept;
-use super::{accepted, json, plain_text, refused};
+use super::{Times, accepted, json, plain_text, refused};
+use crate::backlog::Backlog;
 use crate::capture::digest_of_texts;
 use crate::client::{Client, Sink, ToHub};
 use crate::hub::{Begin, Hub};
@@ -33,10 +34,14 @@ pub(super) struct Stateless {
     id: String,
     hubs: Mutex<BTreeMap<Selection, Running>>,
     next: AtomicU64,
+    times: Times,
 }
 
 /// The maximum number of hubs. Beyond it, the least recently used one ends.
 const MAX_HUBS: usize = 32;
+
+/// The number of events that wait for a client in the form in which they are sent.
+const UNREAD: usize = 16;
 
 /// A hub of one selection.
 struct Running {
@@ -55,12 +60,28 @@ struct StoredVersion {
 }
 
 /// Receives the messages for one request.
-struct One(mpsc::UnboundedSender<Message>);
+struct One(mpsc::UnboundedSender<Message>, Backlog);
 
 impl Sink for One {
     fn send(&self, message: Message, _of: Option<&Id>) {
+        // The hub cannot wait for this client: it has others.
+        if matches!(message, Message::Notification(_)) && self.1.is_full() {
+            tracing::debug!("dropped a notification: the client is not reading");
+            return;
+        }
+        self.1.add(size(&message));
         drop(self.0.send(message));
     }
+}
+
+/// The size of a message's content, in bytes.
+fn size(message: &Message) -> usize {
+    let content = match message {
+        Message::Request(own) => own.params.as_ref(),
+        Message::Notification(own) => own.params.as_ref(),
+        Message::Response(_, Ok(content) | Err(content)) | Message::Fault(_, content) => Some(content),
+    };
+    content.map_or(0, |content| content.get().len())
 }
 
 /// Reports to the hub that the client has disconnected, when it is dropped.
@@ -84,8 +105,8 @@ impl Drop for Waits {
 }
 
 impl Stateless {
-    pub(super) fn new(settings: Settings, id: &str) -> Self {
-        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0) }
+    pub(super) fn new(settings: Settings, id: &str, times: Times) -> Self {
+        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0), times }
     }
 
     /// Consumes the `requestState` of a request. Returns `false` if it was used before.
@@ -118,7 +139,7 @@ impl Stateless {
         };
         let shared = settings.state.as_ref().is_some_and(|state| state.store.is_shared());
         let own = shared.then(|| (kept.key.clone(), kept.version.clone()));
-        let (to, task) = Hub::begin(settings, id, Begin { kept: own, record: None, client: None });
+        let (to, task) = Hub::begin(settings, id, Begin { kept: own, ..Begin::default() });
         let running = Running { to: to.clone(), task, used: Instant::now(), kept: kept.clone() };
         hubs.insert(selection.clone(), running);
         if hubs.len() > MAX_HUBS {
@@ -176,7 +197,8 @@ impl Stateless {
         };
         let key = self.next.fetch_add(1, Ordering::Relaxed);
         let (to, mut messages) = mpsc::unbounded_channel();
-        let client = Client::new(key, Arc::new(One(to)));
+        let backlog = Backlog::default();
+        let client = Client::new(key, Arc::new(One(to, backlog.clone())));
         let malformed = match &message {
             Message::Request(request) => lacks_meta(request),
             _ => return accepted(),
@@ -190,14 +212,18 @@ impl Stateless {
         if hub.send(ToHub::Message(client, message)).await.is_err() {
             return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         }
-        let Some(first) = messages.recv().await else {
+        let alive = self.times.alive;
+        let Ok(first) = tokio::time::timeout(self.times.head, messages.recv()).await else {
+            return events::response(None, until_answered(messages, waits, backlog), alive);
+        };
+        let Some(first) = first else {
             return plain_text(StatusCode::SERVICE_UNAVAILABLE, "the gateway is shutting down");
         };
         if let Message::Response(_, answer) = &first {
             waits.done = true;
             return json(status_of(answer.as_ref().err(), malformed), &first);
         }
-        events::response(vec![event(&first)], until_answered(messages, waits), ())
+        events::response(Some(event(&first)), until_answered(messages, waits, backlog), alive)
     }
 
     /// Prepares a message for the hub. Returns a response if the message must not reach the hub.
@@ -231,8 +257,12 @@ impl Stateless {
 }
 
 /// Forwards messages up to the response, which ends the stream.
-fn until_answered(mut messages: mpsc::UnboundedReceiver<Message>, waits: Waits) -> mpsc::UnboundedReceiver<Event> {
-    let (to, events) = mpsc::unbounded_channel();
+fn until_answered(
+    mut messages: mpsc::UnboundedReceiver<Message>,
+    waits: Waits,
+    backlog: Backlog,
+) -> mpsc::Receiver<Event> {
+    let (to, events) = mpsc::channel(UNREAD);
     tokio::spawn(async move {
         // Moves it into the task, so that it is dropped with the task.
         let mut waits = waits;
@@ -244,16 +274,17 @@ fn until_answered(mut messages: mpsc::UnboundedReceiver<Message>, waits: Waits) 
             };
             let Some(message) = message else { return };
             waits.done = matches!(message, Message::Response(..));
-            if to.send(event(&message)).is_err() || waits.done {
+            if to.send(event(&message)).await.is_err() || waits.done {
                 return;
             }
+            backlog.subtract(size(&message));
         }
     });
     events
 }
 
 fn event(message: &Message) -> Event {
-    Event { id: None, data: message.to_text() }
+    Event { id: None, data: message.to_text().into() }
 }
 
 fn lacks_meta(request: &Request) -> bool {

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderMap, StatusCode, header};
 
+use super::connections::Connections;
 use super::guard::Guard;
 use super::plain_text;
 use crate::approvals::Approvals;
@@ -18,6 +19,7 @@ pub(super) struct Status {
     pub(super) guard: Guard,
     pub(super) dashboard: Option<Dashboard>,
     pub(super) approvals: Option<Arc<Approvals>>,
+    pub(super) connections: Arc<Connections>,
 }
 
 impl Status {
@@ -27,13 +29,18 @@ impl Status {
 }
 
 /// The status is 200 while the gateway responds: it restarts servers automatically and accepts
-/// calls to the others. For authorized callers, the text lists the servers that are down.
+/// calls to the others. A lack of connections or sessions is reported too. For authorized callers, the text lists the servers that are down.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
-    if health.down.is_empty() {
+    let mut reasons = Vec::new();
+    if !health.down.is_empty() {
+        reasons.push(format!("degraded: {} of {} servers down", health.down.len(), health.servers));
+    }
+    reasons.extend(own.connections.overload().map(|why| format!("degraded: {why}")));
+    if reasons.is_empty() {
         return plain_text(StatusCode::OK, "ok");
     }
-    let mut text = format!("degraded: {} of {} servers down", health.down.len(), health.servers);
+    let mut text = reasons.join("\n");
     if own.guard.check_headers(&headers).is_ok() {
         for name in &health.down {
             text.push_str("\ndown: ");

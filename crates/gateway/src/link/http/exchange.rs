@@ -11,12 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::auth::Challenge;
 use super::headers::{LAST_EVENT, SESSION, on, remember};
+use super::renew::Whole;
 use super::{Endpoint, Event};
 use crate::link::{MAX_MESSAGE, beginning};
 use crate::rpc::{Id, Message, code, error_member};
 
-const JSON: &str = "application/json";
-const EVENTS: &str = "text/event-stream";
+pub(super) const JSON: &str = "application/json";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// Delay before a stream is opened again, unless the server states one.
 const RETRY: Duration = Duration::from_secs(1);
@@ -76,66 +77,83 @@ impl Exchange {
     }
 
     async fn post_message(&self) -> Result<(), (i64, String)> {
-        match self.endpoint.sent(|| self.post()).await {
-            Ok(response) => self.exchanged(response).await.map_err(|why| (code::INTERNAL, why)),
-            Err(Unsent::Failed(why)) => Err((code::INTERNAL, unreachable_because(&why))),
-            Err(Unsent::Login(why)) => Err((code::LOGIN_NEEDED, why)),
+        let internal = |why| (code::INTERNAL, why);
+        let mut is_renewed = false;
+        loop {
+            let session = self.endpoint.with_known(|known| known.session.clone());
+            let response = match self.endpoint.sent(|| self.endpoint.posting(&self.message)).await {
+                Ok(response) => response,
+                Err(Unsent::Failed(why)) => return Err(internal(unreachable_because(&why))),
+                Err(Unsent::Login(why)) => return Err((code::LOGIN_NEEDED, why)),
+            };
+            self.note_session(&response).await;
+            if response.status().is_success() {
+                if is_renewed {
+                    self.endpoint.relist().await;
+                }
+                return self.exchanged(response).await.map_err(internal);
+            }
+            let response = Whole::read(response).await;
+            match session.filter(|_| !is_renewed && !self.is_first()) {
+                Some(lost) if self.endpoint.has_lost(&lost, &response).await => {
+                    // The server has not carried out the message.
+                    let renewed = self.endpoint.renew(&lost).await;
+                    renewed.map_err(|why| internal(format!("the server's session has expired; {why}")))?;
+                    is_renewed = true;
+                }
+                _ => return self.concluded(response).await.map_err(internal),
+            }
         }
     }
 
-    fn post(&self) -> RequestBuilder {
-        let post = self.endpoint.client.post(self.endpoint.url.clone());
-        let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
-        self.endpoint.with_known(|known| on(post, &self.message, known)).body(self.message.to_text())
+    /// Whether the message begins a session.
+    fn is_first(&self) -> bool {
+        matches!(&self.message, Message::Request(own) if own.method == "initialize")
+    }
+
+    async fn note_session(&self, response: &Response) {
+        let Some(session) = response.headers().get(SESSION).and_then(|value| value.to_str().ok()) else { return };
+        let session = session.to_owned();
+        // A late response may still have the id of a session that was replaced.
+        let is_new = self.endpoint.with_known(|known| {
+            let is_new = self.is_first() || known.session.is_none();
+            is_new && known.session.replace(session.clone()) != Some(session.clone())
+        });
+        if is_new {
+            self.endpoint.source.tell(Event::Session(session)).await;
+        }
     }
 
     async fn exchanged(&self, response: Response) -> Result<(), String> {
-        let status = response.status();
-        if let Some(session) = response.headers().get(SESSION).and_then(|value| value.to_str().ok()) {
-            let session = session.to_owned();
-            let is_new =
-                self.endpoint.with_known(|known| known.session.replace(session.clone()) != Some(session.clone()));
-            if is_new {
-                self.endpoint.source.tell(Event::Session(session)).await;
-            }
-        }
-        if status == StatusCode::NOT_FOUND && self.forget_session() {
-            self.endpoint.source.tell(Event::Closed("the session has expired".to_owned())).await;
-            return Err("the server's session has expired; reconnecting".to_owned());
-        }
-        let kind = media_type(&response);
         match self.id {
-            None if status.is_success() => Ok(()),
-            None => Err(format!("HTTP {status}")),
-            Some(id) if kind == EVENTS && status.is_success() => self.streamed(id, response).await,
-            Some(id) if kind == JSON => {
-                let text = read_limited_body(response).await?;
-                let message = Message::from_json(&text).map_err(|fault| refused(status, &text, &fault.why))?;
-                match message {
-                    Message::Response(own, answer) if own.as_number() == Some(id) || answer.is_err() => {
-                        self.endpoint.hand_over_answer(id, answer).await;
-                        Ok(())
-                    }
-                    _ => Err(refused(status, &text, "unexpected content type")),
-                }
-            }
-            Some(_) => {
-                let asks = response.headers().get("www-authenticate").is_some();
-                let text = read_limited_body(response).await.unwrap_or_default();
-                let hint = if asks || status == StatusCode::UNAUTHORIZED {
-                    "; the server rejects the configured header `Authorization`"
-                } else {
-                    ""
-                };
-                Err(format!("HTTP {status}: {}{hint}", beginning(&text)))
-            }
+            None => Ok(()),
+            Some(id) if media_type(&response) == EVENTS => self.streamed(id, response).await,
+            Some(_) => self.concluded(Whole::read(response).await).await,
         }
     }
 
-    /// Forgets the session. Returns `false` if there is none; `initialize` never has one.
-    fn forget_session(&self) -> bool {
-        let is_first = matches!(&self.message, Message::Request(own) if own.method == "initialize");
-        !is_first && self.endpoint.with_known(|known| known.session.take().is_some())
+    /// Forwards the answer in a response without a stream.
+    async fn concluded(&self, response: Whole) -> Result<(), String> {
+        let Whole { status, kind, asks_login, body } = response;
+        let Some(id) = self.id else { return Err(format!("HTTP {status}")) };
+        if kind != JSON {
+            let hint = if asks_login || status == StatusCode::UNAUTHORIZED {
+                "; the server rejects the configured header `Authorization`"
+            } else {
+                ""
+            };
+            return Err(format!("HTTP {status}: {}{hint}", beginning(&body.unwrap_or_default())));
+        }
+        let text = body?;
+        let message = Message::from_json(&text).map_err(|fault| refused(status, &text, &fault.why))?;
+        let answer = match message {
+            Message::Response(own, answer) if own.as_number() == Some(id) || answer.is_err() => answer,
+            // The server could not read the id.
+            Message::Fault(_, error) => Err(error),
+            _ => return Err(refused(status, &text, "unexpected content type")),
+        };
+        self.endpoint.hand_over_answer(id, answer).await;
+        Ok(())
     }
 
     /// Reads the response's stream, and reopens it if it ends before the response.
@@ -164,6 +182,13 @@ impl Exchange {
 }
 
 impl Endpoint {
+    /// The request that carries a message.
+    pub(super) fn posting(&self, message: &Message) -> RequestBuilder {
+        let post = self.client.post(self.url.clone());
+        let post = post.header(CONTENT_TYPE, JSON).header(ACCEPT, format!("{JSON}, {EVENTS}"));
+        self.with_known(|known| on(post, message, known)).body(message.to_text())
+    }
+
     /// Sends a request, with the server's token if one is stored. If the token is rejected and
     /// another can be obtained, sends the request again.
     pub(super) async fn sent(&self, make: impl Fn() -> RequestBuilder) -> Result<Response, Unsent> {
@@ -225,6 +250,10 @@ impl Endpoint {
                     self.hand_over_answer(of.unwrap_or_default(), answer).await;
                     return Ended::Answered;
                 }
+                Ok(Message::Fault(_, error)) if of.is_some() => {
+                    self.hand_over_answer(of.unwrap_or_default(), Err(error)).await;
+                    return Ended::Answered;
+                }
                 Ok(message) => {
                     if !self.source.message(message, of).await {
                         return Ended::Deaf;
@@ -275,13 +304,13 @@ pub(super) async fn listen(endpoint: Arc<Endpoint>, ends: CancellationToken) {
     }
 }
 
-fn media_type(response: &Response) -> String {
+pub(super) fn media_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// Reads the body, up to the maximum size of a message.
-async fn read_limited_body(response: Response) -> Result<String, String> {
+pub(super) async fn read_limited_body(response: Response) -> Result<String, String> {
     let mut body = Vec::new();
     let mut parts = response.bytes_stream();
     while let Some(part) = parts.next().await {
@@ -294,7 +323,7 @@ async fn read_limited_body(response: Response) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "the response is not UTF-8".to_owned())
 }
 
-fn refused(status: StatusCode, text: &str, why: &str) -> String {
+pub(super) fn refused(status: StatusCode, text: &str, why: &str) -> String {
     format!("HTTP {status} with `{}`: {why}", beginning(text))
 }
 

@@ -30,7 +30,7 @@ pub(super) fn on(request: RequestBuilder, message: &Message, known: &Known) -> R
     if let Some(version) = own.as_deref().filter(|_| method != Some("initialize")) {
         request = request.header(VERSION, version);
     }
-    if let Some(session) = &known.session {
+    if let Some(session) = known.session.as_ref().filter(|_| method != Some("initialize")) {
         request = request.header(SESSION, session);
     }
     // From 2026-07-28 on, intermediaries route by headers (SEP-2243).

@@ -7,7 +7,7 @@ use super::super::ledger::now_ms;
 use super::super::output::Failure;
 use super::layers::OpenLayers;
 use serde::Serialize;
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Tool};
 use toolfold::conversation::Snapshot;
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::error::GatewayError;
@@ -125,6 +125,10 @@ impl Layers for DoctorLayers {
     ) -> Result<Opened, GatewayError> {
         self.probed().origins = origins.clone();
         self.layers.open_conversation(catalog, origins, before, id)
+    }
+
+    fn refuses(&self, tool: &Tool) -> Option<String> {
+        self.layers.refuses(tool)
     }
 
     fn now_ms(&self) -> i64 {

@@ -94,7 +94,10 @@ impl Hub {
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(INBOX);
-        let servers_at_start = settings.servers.iter().map(Server::from_capture).collect();
+        // The only server is waited for, so its stored list is not needed.
+        let several = settings.servers.len() > 1;
+        let started = |own| if several { Server::from_capture(own) } else { Server::default() };
+        let servers_at_start = settings.servers.iter().map(started).collect();
         let view = View::new(Naming::from_settings(&settings), Openings::for_hub(&to));
         let upstream = Upstream {
             context: Context { settings, id, lifecycle: Lifecycle::Unknown },

@@ -24,6 +24,9 @@ const MAX_NAMED: usize = 8;
 /// Maximum length of one side of a difference in a form, in characters.
 const MAX_SHOWN: usize = 800;
 
+/// The number of equal characters that a form shows before the first different one.
+const SHARED: usize = 60;
+
 /// A changed tool, and the call that needs it.
 #[derive(Debug)]
 pub(super) struct Change {
@@ -139,14 +142,16 @@ impl Hub {
     }
 }
 
-/// The form that shows what has changed, with a checkbox, since some clients accept forms
+/// The form that shows what has changed, from the first difference on, with a checkbox, since some clients accept forms
 /// automatically.
 fn form(server: &str, tool: &str, accepted: &Definition, stated: &Definition) -> Value {
     let mut lines =
         vec![format!("Server `{}` has changed its tool `{}` since it was accepted.", visible(server), visible(tool))];
     for field in FIELDS.into_iter().filter(|field| accepted.get(*field) != stated.get(*field)) {
-        for (when, side) in [("accepted", accepted), ("now", stated)] {
-            lines.push(format!("{field}, {when}: {}", shown(side.get(field))));
+        let (before, after) = (text_of(accepted.get(field)), text_of(stated.get(field)));
+        let same = before.chars().zip(after.chars()).take_while(|(one, other)| one == other).count();
+        for (when, text) in [("accepted", before), ("now", after)] {
+            lines.push(format!("{field}, {when}: {}", shown_from(&text, same.saturating_sub(SHARED))));
         }
     }
     json!({
@@ -163,14 +168,35 @@ fn form(server: &str, tool: &str, accepted: &Definition, stated: &Definition) ->
     })
 }
 
-/// A value as visible text.
-fn shown(value: Option<&Value>) -> String {
-    let text = match value {
-        None => return "(none)".to_owned(),
+fn text_of(value: Option<&Value>) -> String {
+    match value {
+        None => "(none)".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
-    };
-    let cut: String = text.chars().take(MAX_SHOWN).collect();
-    let more = if cut.len() < text.len() { " …" } else { "" };
-    format!("{}{more}", visible(&cut))
+    }
+}
+
+/// A part of a text in visible characters, with the number of those that follow: what is not shown
+/// must not look like nothing.
+fn shown_from(text: &str, start: usize) -> String {
+    let part: String = text.chars().skip(start).take(MAX_SHOWN).collect();
+    let left = text.chars().count().saturating_sub(start + MAX_SHOWN);
+    let before = if start > 0 { "… " } else { "" };
+    let after = if left > 0 { format!(" … ({left} more characters: `toolfold pins diff`)") } else { String::new() };
+    format!("{before}{}{after}", visible(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_shows_the_first_difference_and_counts_what_it_leaves_out() {
+        let one = |text: String| Definition::from_iter([("description".to_owned(), Value::from(text))]);
+        let (before, after) = (one("a".repeat(5_000)), one("a".repeat(4_000) + "\u{202e}evil" + &"b".repeat(2_000)));
+        let message = form("s", "t", &before, &after)["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("evil") && !message.contains('\u{202e}'), "{message}");
+        assert!(message.contains("(1265 more characters"), "{message}");
+        assert!(message.len() < 4_000);
+    }
 }

@@ -39,7 +39,7 @@ impl Servers {
     }
 
     /// Whether the gateway can introduce itself: several servers at once, with what is known of
-    /// them; the only one once it has introduced itself, now or in its capture, or is down.
+    /// them; the only one once it has introduced itself, or is down.
     pub(super) fn can_introduce(&self) -> bool {
         self.list.len() > 1 || self.list.iter().all(|server| server.is_known() || server.state == State::Down)
     }

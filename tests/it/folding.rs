@@ -4,3 +4,5 @@ mod cases;
 #[cfg(feature = "tiktoken")]
 mod corpora;
 mod generated;
+#[cfg(feature = "tiktoken")]
+mod servers;

@@ -1,10 +1,10 @@
 //! `toolfold gateway`: the three layers between an MCP client and its servers.
 
-mod cache;
 mod console;
 pub(super) mod doctor;
 mod init;
 mod layers;
+mod lists;
 pub(super) mod login;
 mod probe;
 mod profiles;
@@ -22,6 +22,7 @@ use self::doctor::DoctorArgs;
 use self::init::InitArgs;
 use self::login::{LoginArgs, LogoutArgs};
 use self::serve::ServeArgs;
+pub(super) use self::vault::write_private;
 use super::output::Outcome;
 
 const AFTER_HELP: &str = "\

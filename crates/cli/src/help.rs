@@ -10,7 +10,7 @@ use toolfold_gateway::clients::McpClient;
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Present tools", &["tools", "expand", "search", "profile"]),
     ("Decide by cost", &["report", "tree", "why", "lint", "sim", "suggest", "lock", "diff", "check"]),
-    ("Policy", &["policy", "approvals", "grants", "undo"]),
+    ("Policy", &["policy", "approvals", "grants", "pins", "undo"]),
     ("Skills", &["skills"]),
     ("Serve", &["session", "gateway"]),
     ("Evidence", &["count", "log", "audit", "ab", "probe", "capture"]),

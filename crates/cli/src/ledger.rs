@@ -99,10 +99,15 @@ pub(super) fn make_store(path: Option<&str>) -> Result<(SqliteStore, PathBuf), F
 /// `$XDG_STATE_HOME/toolfold/approvals.sqlite`, else `~/.local/state/…` (XDG Base Directory 0.8);
 /// on Windows `%LOCALAPPDATA%`. Never inside the workspace.
 pub(super) fn default_store() -> Option<PathBuf> {
+    Some(state_folder()?.join("approvals.sqlite"))
+}
+
+/// The folder of everything that `toolfold` stores for the user.
+pub(super) fn state_folder() -> Option<PathBuf> {
     let state = folder_variable("XDG_STATE_HOME")
         .or_else(|| folder_variable("LOCALAPPDATA"))
         .or_else(|| Some(folder_variable("HOME")?.join(".local/state")))?;
-    Some(state.join("toolfold/approvals.sqlite"))
+    Some(state.join("toolfold"))
 }
 
 /// The current time in milliseconds since 1970 UTC, from the system clock.

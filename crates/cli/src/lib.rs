@@ -31,6 +31,7 @@ mod log;
 mod new_file;
 mod out_file;
 mod output;
+mod pins;
 mod policy;
 mod presented;
 mod probe;
@@ -142,6 +143,9 @@ enum Command {
     /// List and revoke remembered approvals.
     #[command(subcommand)]
     Grants(grants::GrantsCommand),
+    /// Review the tools that servers behind the gateway have changed, and accept them.
+    #[command(subcommand)]
+    Pins(pins::PinsCommand),
     /// Read, verify and export the audit trail.
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -255,6 +259,7 @@ fn run_command(cli: Cli) -> Outcome {
         Some(Command::Policy(command)) => policy::run_policy(&command),
         Some(Command::Approvals(command)) => approvals::run_approvals(&command),
         Some(Command::Grants(command)) => grants::run_grants(&command),
+        Some(Command::Pins(command)) => pins::run_pins(&command),
         Some(Command::Audit(command)) => audit::run_audit(&command),
         Some(Command::Undo(args)) => undo::run_undo(&args),
         Some(Command::Log(args)) => log::run_log(&args),

@@ -10,6 +10,7 @@ pub mod secrets;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -19,6 +20,13 @@ use crate::rpc::raw;
 /// The `_meta` key with which Claude Code loads a tool immediately (from its client code: see
 /// `clients/claude-code.toml`).
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
+
+/// How much earlier than the client's own limit the list is returned: for its way to the client.
+const MARGIN: Duration = Duration::from_secs(2);
+
+/// The start budget for a client whose limit is not known: shorter than the 5 s of the strictest
+/// known client, and long enough for a program that is installed.
+const USUAL_BUDGET: Duration = Duration::from_millis(2_500);
 
 const BUILTIN: [&str; 8] = [
     include_str!("../clients/claude-code.toml"),
@@ -51,6 +59,9 @@ pub struct McpClient {
     pub meta_tools: MetaTools,
     /// Whether the client defers MCP tools.
     pub deferral: ClientDeferral,
+    /// How long the client waits for the list of tools; `None` if this is not known.
+    #[serde(default)]
+    pub start: Option<ClientStart>,
     /// How the client lists its servers.
     pub config: ClientConfig,
 }
@@ -79,6 +90,21 @@ pub struct ClientDeferral {
     pub defers: bool,
     /// Whether tools can be marked to be loaded immediately.
     pub always_load: bool,
+    /// The source.
+    pub source: String,
+    /// The date of the research, as `YYYY-MM-DD`.
+    pub date: String,
+    /// Whether the source was read, not remembered.
+    pub verified: bool,
+}
+
+/// How long a client waits for a server that starts.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ClientStart {
+    /// The default of its limit, in seconds. It includes `initialize` and `tools/list`.
+    pub limit_s: u64,
     /// The source.
     pub source: String,
     /// The date of the research, as `YYYY-MM-DD`.
@@ -175,6 +201,14 @@ impl McpClient {
         Some(format!("{} defers MCP tools itself{sure}; it receives full schemas{marks}", self.title))
     }
 
+    /// How long a list of tools may wait for servers that have never listed: the client's own limit
+    /// less 2 s, or 2.5 s if that is not known.
+    #[must_use]
+    pub fn start_budget(&self) -> Duration {
+        let own = self.start.as_ref().map(|own| Duration::from_secs(own.limit_s).saturating_sub(MARGIN));
+        own.unwrap_or(USUAL_BUDGET)
+    }
+
     fn without_facts() -> Self {
         let (source, date) = ("no known facts".to_owned(), "2026-11-23".to_owned());
         Self {
@@ -188,6 +222,7 @@ impl McpClient {
                 date: date.clone(),
                 verified: false,
             },
+            start: None,
             config: ClientConfig {
                 format: FileForm::Jsonc,
                 list: "mcpServers".to_owned(),
@@ -233,15 +268,28 @@ mod tests {
     fn every_client_has_facts_with_source_and_date() {
         assert_eq!(McpClient::known_clients().len(), BUILTIN.len() + 1, "one of the files cannot be read");
         for client in McpClient::known_clients() {
-            let facts = [
+            let mut facts = vec![
                 (&client.meta_tools.source, &client.meta_tools.date),
                 (&client.deferral.source, &client.deferral.date),
                 (&client.config.source, &client.config.date),
             ];
+            facts.extend(client.start.as_ref().map(|own| (&own.source, &own.date)));
             for (source, date) in facts {
                 assert!(!source.is_empty() && date.len() == 10 && date.starts_with("2026-"), "{}", client.name);
             }
             assert!(client.deferral.defers || !client.deferral.always_load, "{}", client.name);
+        }
+    }
+
+    #[test]
+    fn the_start_budget_is_below_the_clients_limit() {
+        let budget = |name: &str| McpClient::by_name(name).unwrap().start_budget();
+        assert_eq!(budget("codex"), Duration::from_secs(8));
+        assert_eq!(budget("claude-code"), Duration::from_secs(28));
+        assert_eq!(budget("generic"), Duration::from_millis(2_500));
+        for client in McpClient::known_clients() {
+            let limit = client.start.as_ref().map(|own| Duration::from_secs(own.limit_s));
+            assert!(limit.is_none_or(|limit| client.start_budget() < limit), "{}", client.name);
         }
     }
 

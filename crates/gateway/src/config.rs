@@ -40,8 +40,16 @@ const KNOWN: [&str; 12] = [
 const OTHERS: [&str; 9] =
     ["timeout", "alwaysAllow", "autoApprove", "trust", "description", "name", "gallery", "tools", "disabledTools"];
 
-/// Reads a list of servers. `env` returns the value of an environment variable.
+/// Reads a list of servers. `env` returns the value of an environment variable. Servers that cannot
+/// be used are reported, and missing from the result.
 pub fn servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
+    let mut all = all_servers(text, file, env);
+    all.value.retain(|own| own.unusable.is_none());
+    all
+}
+
+/// The same with the servers that cannot be used, whose `unusable` is the reason.
+pub fn all_servers(text: &str, file: &str, env: &dyn Fn(&str) -> Option<String>) -> Loaded<Vec<ServerSettings>> {
     let mut reader = Reader { file, env, diagnostics: Vec::new() };
     let value = reader.read_servers(text);
     Loaded { value, diagnostics: reader.diagnostics }
@@ -84,17 +92,20 @@ impl Reader<'_> {
                     format!("server `{name}` is not an object"),
                     "write {\"command\": \"…\"} or {\"url\": \"…\"}",
                 );
+                servers.push(self.unusable(name));
+                taken.push(BTreeSet::new());
                 continue;
             };
             if entry.get("disabled") == Some(&Value::Bool(true)) || entry.get("enabled") == Some(&Value::Bool(false)) {
                 continue;
             }
-            if let Some(target) = self.read_target(name, entry) {
-                let mut server = ServerSettings::new(name, target);
-                server.identity = identity(entry);
-                servers.push(server);
-                taken.push(secrets(entry));
-            }
+            let mut server = match self.read_target(name, entry) {
+                Some(target) => ServerSettings::new(name, target),
+                None => self.unusable(name),
+            };
+            server.identity = identity(entry);
+            servers.push(server);
+            taken.push(secrets(entry));
         }
         let all: BTreeSet<&String> = taken.iter().flatten().collect();
         for (server, own) in servers.iter_mut().zip(&taken) {
@@ -107,6 +118,14 @@ impl Reader<'_> {
             }
         }
         servers
+    }
+
+    /// A server that cannot be used, with the error that was reported last.
+    fn unusable(&self, name: &str) -> ServerSettings {
+        let target = Target::Stdio { command: String::new(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
+        let mut server = ServerSettings::new(name, target);
+        server.unusable = Some(self.diagnostics.last().map(|own| own.message.clone()).unwrap_or_default());
+        server
     }
 
     fn read_target(&mut self, name: &str, entry: &Map<String, Value>) -> Option<Target> {

@@ -11,6 +11,7 @@
 //! - `View`: the merged list of tools, their names, and the conversation that decides on calls.
 
 mod call;
+mod changed;
 mod client_requests;
 mod confirm;
 mod context;
@@ -31,6 +32,7 @@ mod skills;
 mod unread;
 mod upstream;
 mod view;
+mod wait;
 
 use std::time::Duration;
 
@@ -97,11 +99,14 @@ impl Hub {
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
         let (inbox, servers) = mpsc::channel(FROM_SERVERS);
-        let servers_at_start = settings.servers.iter().map(Server::from_capture).collect();
+        // The only server is waited for, so its stored list is not needed.
+        let several = settings.servers.len() > 1;
+        let started = |own| if several { Server::from_capture(own) } else { Server::default() };
+        let servers_at_start = settings.servers.iter().map(started).collect();
         let view = View::new(Naming::from_settings(&settings), Openings::for_hub(&to));
         let upstream = Upstream {
             context: Context { settings, id, lifecycle: Lifecycle::Unknown },
-            servers: Servers { list: servers_at_start, inbox },
+            servers: Servers { list: servers_at_start, inbox, budget_ends: None },
             requests: Requests::default(),
         };
         let mut hub = Self {
@@ -113,6 +118,9 @@ impl Hub {
             backlog: begin.backlog.clone(),
             ends: None,
         };
+        for at in 0..hub.upstream.servers.len() {
+            hub.upstream.check_pins(at);
+        }
         hub.view.keep(&mut hub.upstream, begin);
         hub.upstream.context.tell(&Observed::Began);
         (to, tokio::spawn(hub.run_hub(clients, servers)))
@@ -250,17 +258,22 @@ impl Hub {
             return;
         }
         self.start_servers();
-        let early = match request.method.as_str() {
-            "tools/list" => !self.upstream.servers.all_known(),
-            "tools/call" => !self.upstream.servers.all_listed(),
-            "server/discover" => !self.upstream.servers.all_introduced(),
-            _ => !self.upstream.servers.all_settled(),
+        let servers = &self.upstream.servers;
+        let is_known = match request.method.as_str() {
+            "tools/list" | "tools/call" => servers.all_known(),
+            "server/discover" => servers.can_introduce(),
+            _ => servers.all_settled(),
         };
-        if early {
+        if !is_known && !servers.is_late() {
             // A held request can be cancelled.
             self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
             self.upstream.requests.held.push((client.clone(), request));
             return;
+        }
+        if self.view.is_untried() {
+            self.show_first_list();
+        } else if matches!(request.method.as_str(), "tools/list" | "tools/call") {
+            self.recheck_pins();
         }
         match request.method.as_str() {
             "tools/list" => self.view.list_tools_for(client, &request),
@@ -271,15 +284,26 @@ impl Hub {
     }
 
     fn advance(&mut self) {
-        if self.upstream.servers.all_introduced() {
+        if self.upstream.servers.can_introduce() {
             self.answer_initialize();
         }
-        if self.upstream.servers.all_known() && self.view.shown.is_none() && self.upstream.context.knows_the_clients() {
-            self.view.build_view(&self.upstream);
-        }
+        self.show_first_list();
+        self.forward_waiting();
         for (client, request) in std::mem::take(&mut self.upstream.requests.held) {
             self.upstream.requests.running.remove(&(client.key, request.id.clone()));
             self.dispatch(&client, request);
+        }
+    }
+
+    /// Builds the first list once every server's tools are known, or the time for them is over.
+    fn show_first_list(&mut self) {
+        let servers = &self.upstream.servers;
+        if self.view.shown.is_some() || !(servers.all_known() || servers.is_late()) {
+            return;
+        }
+        if self.upstream.context.knows_the_clients() {
+            self.upstream.tell_missing();
+            self.view.build_view(&self.upstream);
         }
     }
 

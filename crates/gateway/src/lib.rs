@@ -17,6 +17,7 @@ pub mod object;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod outbox;
+pub mod pins;
 pub mod rpc;
 pub mod run;
 pub mod seal;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Tool};
 use toolfold::conversation::{Conversation, Snapshot};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::Approver;
@@ -14,6 +14,7 @@ use crate::capture::{Capture, digest_of_texts};
 use crate::error::GatewayError;
 use crate::link::Target;
 use crate::names::ListedNames;
+use crate::pins::Pins;
 use crate::rpc::{Answer, Raw};
 use crate::seal::{Opened as Unsealed, Seal, Sealed, TokenError};
 use crate::selection::Selection;
@@ -46,6 +47,8 @@ pub struct ServerSettings {
     pub identity: String,
     /// Its last list, which is used until the server has listed.
     pub capture: Option<Arc<Capture>>,
+    /// Why it cannot be started. Its names stay reserved.
+    pub unusable: Option<String>,
 }
 
 impl ServerSettings {
@@ -63,6 +66,7 @@ impl ServerSettings {
             call_timeout: None,
             trust: Trust::default(),
             capture: None,
+            unusable: None,
         }
     }
 
@@ -165,6 +169,13 @@ pub trait Layers: Send + Sync {
         false
     }
 
+    /// Why a tool may not be shown, under the name and with the definition that clients would get:
+    /// it differs from a lock. Default: every tool may be shown.
+    fn refuses(&self, tool: &Tool) -> Option<String> {
+        let _ = tool;
+        None
+    }
+
     /// The categories that clients may select, in addition to servers. Default: none.
     fn categories(&self) -> Vec<String> {
         Vec::new()
@@ -245,10 +256,15 @@ pub struct Settings {
     pub tenant: Arc<str>,
     /// The names that the tenant's servers have listed so far, on which the tools' names depend.
     pub names: Arc<ListedNames>,
+    /// The accepted definitions of the servers' tools; `None`: changes are not noticed.
+    pub pins: Option<Pins>,
     /// The store of conversations; `None`: they end with their hubs.
     pub state: Option<State>,
     /// Observes the gateway.
     pub watch: Arc<dyn Watch>,
+    /// How long, since the servers were started, requests wait for servers that have never listed
+    /// their tools. `None`: until each of them has, or is down.
+    pub start_budget: Option<Duration>,
     /// The tools that clients receive.
     pub selection: Selection,
     /// The profiles that clients over HTTP may select, by name.
@@ -265,8 +281,10 @@ impl std::fmt::Debug for Settings {
             seal: _,
             tenant,
             names: _,
+            pins,
             state: _,
             watch: _,
+            start_budget,
             selection,
             profiles,
         } = self;
@@ -275,6 +293,8 @@ impl std::fmt::Debug for Settings {
             .field("always_namespace", always_namespace)
             .field("elicits", elicits)
             .field("tenant", tenant)
+            .field("pins", pins)
+            .field("start_budget", start_budget)
             .field("selection", selection)
             .field("profiles", &profiles.keys())
             .finish_non_exhaustive()
@@ -283,7 +303,7 @@ impl std::fmt::Debug for Settings {
 
 impl Settings {
     /// A gateway over servers, for one tenant: all tools, names without a namespace unless two are
-    /// equal, approvals by elicitation, no stored state, no observer, no profiles.
+    /// equal, approvals by elicitation, no stored state, no pins, no observer, no start budget, no profiles.
     #[must_use]
     pub fn new(servers: Vec<ServerSettings>, layers: Arc<dyn Layers>, seal: Seal) -> Self {
         Self {
@@ -294,8 +314,10 @@ impl Settings {
             seal,
             tenant: DEFAULT_TENANT.into(),
             names: Arc::default(),
+            pins: None,
             state: None,
             watch: Arc::new(Nobody),
+            start_budget: None,
             selection: Selection::default(),
             profiles: BTreeMap::new(),
         }

@@ -8,6 +8,7 @@ use crate::similar::did_you_mean;
 use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::Wire;
 use toolfold_gateway::clients::McpClient;
+use toolfold_gateway::pins::OnChange;
 
 /// A command line, split into words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,11 @@ pub(super) fn period(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(ms.unsigned_abs()))
 }
 
+/// A period; `None` if the text is empty.
+pub(super) fn optional_period(text: &str) -> Result<Option<Duration>, String> {
+    if text.is_empty() { Ok(None) } else { period(text).map(Some) }
+}
+
 /// A share: a number from 0 to 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -108,6 +114,11 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
         "off" => Ok(false),
         _ => Err(format!("`{text}` is neither on nor off")),
     }
+}
+
+pub(super) fn on_change(text: &str) -> Result<OnChange, String> {
+    let found = OnChange::ALL.into_iter().find(|own| own.name() == text);
+    found.ok_or_else(|| format!("`{text}` is not one of {}", OnChange::ALL.map(OnChange::name).join(", ")))
 }
 
 pub(super) fn client(text: &str) -> Result<&'static McpClient, String> {

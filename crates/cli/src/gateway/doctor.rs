@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
+use super::super::pins::store::{PinFiles, pins_folder};
 use super::layers::OpenLayers;
 use super::probe::{LeftOut, Probed, Renamed, Seen, probe};
 use super::profiles::{check_profiles, profiles};
@@ -25,6 +26,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, ToolOrigin};
 use toolfold::tokens::{Meter, count_tools};
 use toolfold_gateway::capture::Capture;
+use toolfold_gateway::pins::Pins;
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::settings::{ServerSettings, Settings};
 
@@ -140,6 +142,8 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     let own = Arc::new(OpenLayers::new(config.clone(), None, &servers).showing());
     let mut settings = Settings::new(servers.clone(), own, Seal::random().map_err(Failure::wrong)?);
     settings.always_namespace = config.settings.gateway.namespace;
+    settings.pins = pins_folder(None)
+        .map(|folder| Pins::new(Arc::new(PinFiles::unchanged(folder)), config.settings.gateway.on_change));
     let faults = profiles(&config, None, &servers).and_then(|profiles| {
         let mut settings = settings.clone();
         settings.profiles = profiles;

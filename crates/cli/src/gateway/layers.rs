@@ -8,8 +8,9 @@ use super::super::layers::{Layers, Person, served_skills};
 use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
 use super::records;
+use crate::check::locked::Locked;
 use crate::configuration::Config;
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Tool};
 use toolfold::conversation::Snapshot;
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::{Approver, ToolOrigin};
@@ -20,6 +21,7 @@ use toolfold_gateway::error::GatewayError;
 use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, ServerSettings};
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
+use toolfold_measure::check::tool_digest;
 
 /// The layers of one conversation, opened once and reused when the list of tools changes.
 struct Own {
@@ -43,6 +45,8 @@ pub(super) struct OpenLayers {
     /// The conversations whose clients list and load skills themselves.
     hosts: Mutex<HashSet<String>>,
     categories: OnceLock<Vec<String>>,
+    /// The digests of the lock's tools, once it is read, or why it cannot be used.
+    lock: OnceLock<Result<BTreeMap<String, String>, String>>,
 }
 
 impl OpenLayers {
@@ -65,6 +69,7 @@ impl OpenLayers {
             served: OnceLock::new(),
             hosts: Mutex::default(),
             categories: OnceLock::new(),
+            lock: OnceLock::new(),
         }
     }
 
@@ -180,6 +185,14 @@ impl OpenLayers {
     }
 }
 
+/// The digests of a lock's tools, by name.
+pub(super) fn read_lock(file: &str) -> Result<BTreeMap<String, String>, Failure> {
+    let locked = Locked::read_lock(file)?.ok_or_else(|| {
+        Failure::wrong(format!("{file} does not exist")).help("write it with `toolfold lock --mcp-config FILE`")
+    })?;
+    Ok(locked.lock.tools.into_iter().map(|tool| (tool.name, tool.digest)).collect())
+}
+
 impl GatewayLayers for OpenLayers {
     fn open_conversation(
         &self,
@@ -189,6 +202,19 @@ impl GatewayLayers for OpenLayers {
         id: &str,
     ) -> Result<Opened, GatewayError> {
         self.presented_conversation(catalog, origins, before, id).map_err(|why| why.to_string().into())
+    }
+
+    fn refuses(&self, tool: &Tool) -> Option<String> {
+        let file = self.config.settings.gateway.lock.as_ref()?;
+        let locked = self.lock.get_or_init(|| read_lock(file).map_err(|why| why.to_string()));
+        match locked {
+            Ok(digests) => match digests.get(tool.name().as_str()) {
+                Some(digest) if *digest == tool_digest(tool) => None,
+                Some(_) => Some(format!("it differs from {file}; `toolfold diff` shows how")),
+                None => Some(format!("{file} does not contain it")),
+            },
+            Err(why) => Some(format!("{file} cannot be used: {why}")),
+        }
     }
 
     fn categories(&self) -> Vec<String> {

@@ -8,7 +8,7 @@ use super::super::output::Failure;
 use super::layers::OpenLayers;
 use schemars::JsonSchema;
 use serde::Serialize;
-use toolfold::catalog::Catalog;
+use toolfold::catalog::{Catalog, Tool};
 use toolfold::conversation::Snapshot;
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::error::GatewayError;
@@ -126,6 +126,10 @@ impl Layers for DoctorLayers {
     ) -> Result<Opened, GatewayError> {
         self.probed().origins = origins.clone();
         self.layers.open_conversation(catalog, origins, before, id)
+    }
+
+    fn refuses(&self, tool: &Tool) -> Option<String> {
+        self.layers.refuses(tool)
     }
 
     fn now_ms(&self) -> i64 {

@@ -9,9 +9,10 @@ use clap::Args;
 
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
-use super::cache::Cache;
+use super::super::pins::store::{PinFiles, pins_folder};
 use super::console;
-use super::layers::OpenLayers;
+use super::layers::{OpenLayers, read_lock};
+use super::lists::StoredLists;
 use super::profiles::{check_profiles, profiles};
 use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
@@ -21,6 +22,7 @@ use crate::disk;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::{HttpSettings, Times};
 use toolfold_gateway::link::Target;
+use toolfold_gateway::pins::{MemoryPins, OnChange, Pins};
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
@@ -93,9 +95,14 @@ pub(super) struct ServeArgs {
     #[arg(long)]
     console: bool,
 
-    /// Return the cached list of tools while servers start, and update it when they are ready
+    /// Do not store what servers list: the next start waits for each of them again
     #[arg(long)]
-    eager_cache: bool,
+    no_remember: bool,
+
+    /// How long a list waits for servers that have never listed, such as 8s [default: the client's
+    /// own limit less 2 s; 2.5s if it is not known]
+    #[arg(long, value_name = "PERIOD")]
+    start_budget: Option<String>,
 
     /// Do not request approvals through the client's forms; use `toolfold approvals` or the console
     #[arg(long)]
@@ -115,7 +122,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     let config = args.targets.config(&[
         (&keys::gateway::HTTP, args.http.clone()),
         (&keys::gateway::TOKEN_ENV, args.token_env.clone()),
-        (&keys::gateway::EAGER_CACHE, args.eager_cache.then(|| "on".to_owned())),
+        (&keys::gateway::REMEMBER, args.no_remember.then(|| "off".to_owned())),
+        (&keys::gateway::START_BUDGET, args.start_budget.clone()),
         (&keys::gateway::ELICITATION, args.no_elicitation.then(|| "off".to_owned())),
         (&keys::gateway::STATE, args.state.clone()),
         (&keys::gateway::STATE_KEY_ENV, args.state_key_env.clone()),
@@ -139,10 +147,10 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         }
     }
     let mut watches: Vec<Arc<dyn Watch>> = Vec::new();
-    if gateway.eager_cache
-        && let Some(cache) = Cache::load(&mut servers)
+    if gateway.remember
+        && let Some(lists) = StoredLists::load(&mut servers)
     {
-        watches.push(Arc::new(cache));
+        watches.push(Arc::new(lists));
     }
     let mut dashboard = None;
     if gateway.http.is_some() {
@@ -158,11 +166,16 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     }
     // Files that cannot be read are reported now, not at the first call.
     drop(Layers::showing(&config)?);
+    if let Some(lock) = &gateway.lock {
+        drop(read_lock(lock)?);
+    }
     let layers = |store| Arc::new(OpenLayers::new(config.clone(), store, &servers));
     let mut settings = Settings::new(servers.clone(), layers(args.store.clone()), seal(&config)?);
     settings.always_namespace = gateway.namespace;
     settings.elicits = gateway.elicitation;
+    settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
     settings.watch = watch;
+    settings.pins = Some(pins(None, gateway.on_change));
     settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
     settings.profiles = profiles(&config, args.store.as_deref(), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
@@ -173,6 +186,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             let store = own.store(args.store.as_deref())?;
             let mut settings = settings.clone();
             settings.tenant = own.name.as_str().into();
+            settings.pins = Some(pins(Some(&own.name), gateway.on_change));
             settings.profiles = profiles(&config, Some(&store), &servers)?;
             settings.layers = layers(Some(store));
             all.push(settings);
@@ -266,6 +280,15 @@ fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {
         *limit = Duration::from_millis(value.parse().map_err(|_| known())?);
     }
     Ok(())
+}
+
+/// The pins of a tenant; without a state folder they end with the process.
+fn pins(tenant: Option<&str>, on_change: OnChange) -> Pins {
+    let Some(folder) = pins_folder(tenant) else {
+        warn("changed tools are noticed only until the gateway ends: neither XDG_STATE_HOME nor HOME is set");
+        return Pins::new(Arc::new(MemoryPins::default()), on_change);
+    };
+    Pins::new(Arc::new(PinFiles::in_folder(folder)), on_change)
 }
 
 fn failure(why: RunError) -> Failure {

@@ -14,7 +14,7 @@ use crate::similar::did_you_mean;
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold::profile::Arm;
-use toolfold_gateway::config::servers;
+use toolfold_gateway::config::all_servers;
 use toolfold_gateway::link::Target;
 use toolfold_gateway::settings::ServerSettings;
 
@@ -58,6 +58,14 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<String>,
 
+    /// What happens to tools that differ from their pins: ask, hide, accept or strict [default: ask]
+    #[arg(long, value_name = "WHAT")]
+    on_change: Option<String>,
+
+    /// Show only tools that match this toolfold.lock, written by `toolfold lock --mcp-config`
+    #[arg(long, value_name = "FILE")]
+    lock: Option<String>,
+
     /// Configuration file [default: as for every command]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
@@ -77,6 +85,8 @@ impl TargetArgs {
             (&keys::policy::FILE, self.policy.clone()),
             (&keys::gateway::SERVERS_FILE, self.servers.clone()),
             (&keys::gateway::CLIENT, self.client.clone()),
+            (&keys::gateway::ON_CHANGE, self.on_change.clone()),
+            (&keys::gateway::LOCK, self.lock.clone()),
             (&keys::gateway::NAMESPACE, self.namespace.then(|| "on".to_owned())),
         ];
         let flags = [own.as_slice(), more].concat();
@@ -85,10 +95,11 @@ impl TargetArgs {
         Ok(config)
     }
 
-    /// The servers with their configured options. An unusable one is an error.
+    /// The servers with their configured options. One that cannot be used is reported, and does not
+    /// keep the others from being served.
     pub(super) fn servers(&self, config: &Config) -> Result<Vec<ServerSettings>, Failure> {
-        let loaded = self.usable_servers(config)?;
-        if loaded.has_errors() {
+        let loaded = self.listed_servers(config)?;
+        if loaded.value.iter().all(|own| own.unusable.is_some()) && loaded.has_errors() {
             return Err(Failure::bad(loaded.diagnostics));
         }
         say_all(&loaded.diagnostics);
@@ -100,6 +111,12 @@ impl TargetArgs {
 
     /// The usable servers, and the errors of the others.
     pub(super) fn usable_servers(&self, config: &Config) -> Result<Loaded<Vec<ServerSettings>>, Failure> {
+        let mut loaded = self.listed_servers(config)?;
+        loaded.value.retain(|own| own.unusable.is_none());
+        Ok(loaded)
+    }
+
+    fn listed_servers(&self, config: &Config) -> Result<Loaded<Vec<ServerSettings>>, Failure> {
         let given = [self.servers.is_some(), self.url.is_some(), !self.command.is_empty()];
         if given.iter().filter(|own| **own).count() > 1 {
             return Err(Failure::usage("use one of --servers, --url, or a command after --"));
@@ -113,7 +130,7 @@ impl TargetArgs {
         };
         let mut all = match (target, &config.settings.gateway.servers) {
             (Some(target), _) => Loaded { value: vec![ServerSettings::new("server", target)], diagnostics: Vec::new() },
-            (None, Some(file)) => servers(&read_text(file, MAX_BYTES)?, file, &variable),
+            (None, Some(file)) => all_servers(&read_text(file, MAX_BYTES)?, file, &variable),
             (None, None) => {
                 let help = "use --servers FILE, --url URL, or a command after --; `toolfold gateway init` creates the file from a client's list";
                 return Err(Failure::usage("no server is configured").help(help));
@@ -123,10 +140,7 @@ impl TargetArgs {
         let again =
             vault::Flags { servers: self.servers.as_deref(), url: self.url.as_deref(), config: self.config.as_deref() };
         all.diagnostics.extend(vault::keep(config, &again, &mut all.value));
-        // An unusable server is missing from the list; its options are not at fault.
-        if !all.has_errors() {
-            all.diagnostics.extend(unknown);
-        }
+        all.diagnostics.extend(unknown);
         Ok(all)
     }
 }

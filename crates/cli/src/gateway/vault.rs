@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::ledger::{default_store, now_ms};
+use super::super::ledger::{now_ms, state_folder};
 use crate::configuration::Config;
 use crate::disk::variable;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
@@ -40,11 +40,11 @@ pub(super) fn auth(server: &ServerSettings) -> Option<&Arc<Auth>> {
     }
 }
 
-/// Gives every HTTP server its login. A server with invalid settings is reported and removed.
-pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSettings>) -> Vec<Diagnostic> {
+/// Gives every HTTP server its login. A server with invalid settings is reported, and unusable.
+pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut [ServerSettings]) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
-    let folder = default_store().and_then(|store| Some(store.parent()?.join("logins")));
-    all.retain_mut(|server| {
+    let folder = state_folder().map(|state| state.join("logins"));
+    for server in all {
         let name = server.name.clone();
         let options = config.gateway_servers().get(&name).and_then(|own| own.auth.as_ref());
         let Target::Http { url, auth, .. } = &mut server.target else {
@@ -53,7 +53,7 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
                 let help = "a program logs in on its own: remove the table";
                 wrong.push(Diagnostic::warning("ignored-setting", Place::default(), message).help(help));
             }
-            return true;
+            continue;
         };
         let vault = Files { file: folder.as_ref().map(|own| own.join(file_name(&name, url))) };
         let settings = options.map_or_else(|| Ok(Default::default()), |own| own.settings(&variable));
@@ -65,11 +65,11 @@ pub(super) fn keep(config: &Config, flags: &Flags<'_>, all: &mut Vec<ServerSetti
             Err(why) => {
                 let message = format!("server `{}`: {why}", visible(&name));
                 let help = "set the variables of [gateway.server.NAME.auth] before the gateway starts, or remove them";
+                server.unusable = Some(message.clone());
                 wrong.push(Diagnostic::error("bad-server", Place::default(), message).help(help));
             }
         }
-        auth.is_some()
-    });
+    }
     wrong
 }
 
@@ -155,7 +155,7 @@ impl Vault for Files {
 }
 
 /// Writes a file atomically, readable by its owner only.
-pub(super) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
     file.parent().map_or(Ok(()), folder)?;
     let new = file.with_extension(format!("{}.new", std::process::id()));
     let opened = private().create(true).truncate(true).open(&new);

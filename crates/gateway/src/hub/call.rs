@@ -14,6 +14,7 @@ use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Id, Raw, Request, code, error_member, raw};
+use crate::settings::{Origin, ServerSettings};
 use crate::watch::Observed;
 
 impl View {
@@ -61,7 +62,7 @@ impl View {
                 let kind = kind.as_ref().and_then(serde_json::Value::as_str).unwrap_or("answered");
                 upstream.context.tell(&Observed::Answered { name: &reply.name, kind });
                 let mut content = reply.answer.content.to_string();
-                if reply.answer.kind == ReplyKind::UnknownTool {
+                if matches!(reply.answer.kind, ReplyKind::UnknownTool | ReplyKind::Expanded) {
                     content.push_str(&upstream.unlisted());
                 }
                 let result = Ok(upstream.context.text_result(&content, reply.answer.failed));
@@ -84,6 +85,17 @@ impl View {
         forward: Forward,
     ) {
         let origin = self.shown.as_ref().and_then(|view| view.origins.get(forward.target.as_str())).cloned();
+        if let Some(Origin { server, .. }) = origin
+            && upstream.servers.get(server).is_some_and(Server::is_coming)
+        {
+            return upstream.wait_for_server(server, client, id, params, forward);
+        }
+        if let Some(own) = &origin
+            && let Some(withheld) = upstream.servers.get(own.server).and_then(|server| server.withheld.get(&own.tool))
+        {
+            let withheld = withheld.clone();
+            return self.ask_about_change(upstream, client, id, params, (&forward, own), withheld);
+        }
         let running =
             origin.as_ref().and_then(|origin| upstream.servers.get(origin.server)).filter(|server| server.is_ready());
         let (Some(origin), true) = (origin.clone(), running.is_some()) else {
@@ -91,14 +103,7 @@ impl View {
                 Some(origin) => upstream.is_down(origin.server),
                 None => "its server no longer exists".to_owned(),
             };
-            if let Some(view) = &mut self.shown {
-                view.conversation.report_result(&forward.id, false);
-            }
-            return reply(
-                client,
-                &id,
-                Ok(upstream.context.text_result(&format!("{} was not run: {why}", forward.name), true)),
-            );
+            return self.not_run(upstream, client, &id, &forward, &why);
         };
         params.put_value("name", &origin.tool);
         if params.has_member("arguments") || forward.arguments_json != "{}" {
@@ -114,6 +119,15 @@ impl View {
             since: Instant::now(),
         }));
         upstream.ask_server(origin.server, "tools/call", params, Some((client.clone(), id)), what);
+    }
+
+    /// Answers a decided call that no server gets.
+    pub(super) fn not_run(&mut self, upstream: &Upstream, client: &Client, id: &Id, forward: &Forward, why: &str) {
+        if let Some(view) = &mut self.shown {
+            view.conversation.report_result(&forward.id, false);
+        }
+        let text = format!("{} was not run: {why}", forward.name);
+        reply(client, id, Ok(upstream.context.text_result(&text, true)));
     }
 
     pub(super) fn called(
@@ -161,11 +175,31 @@ impl View {
 }
 
 impl Upstream {
-    /// Names the servers that are down and have never listed: they may have the tool.
+    /// Names the servers that have never listed: they may have the tool.
     fn unlisted(&self) -> String {
-        let silent = |own: &&Server| own.state == State::Down && own.tools.tools.is_empty();
-        let of = self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| silent(server));
-        of.map(|(server, own)| format!("\nThe tools of server `{}` are not known: {}.", own.name, server.why)).collect()
+        let mut text = String::new();
+        for (server, own) in self.missing() {
+            let why = if server.state == State::Down { server.why.as_str() } else { "it is still starting" };
+            text.push_str(&format!("\nThe tools of server `{}` are not known: {why}. Try again later.", own.name));
+        }
+        text + &self.withheld()
+    }
+
+    /// The servers whose tools are not known.
+    fn missing(&self) -> impl Iterator<Item = (&Server, &ServerSettings)> {
+        self.servers.iter().zip(&self.context.settings.servers).filter(|(server, _)| !server.has_list())
+    }
+
+    /// Reports the servers whose tools are missing from the first list.
+    pub(super) fn tell_missing(&self) {
+        for (server, own) in self.missing().filter(|(server, _)| server.state != State::Down) {
+            tracing::warn!(
+                server = own.name,
+                "its tools are not in the list: it has never listed them, and has not done so within the start budget"
+            );
+            let why = if server.is_ready() { "it has not listed its tools yet" } else { "it is still starting" };
+            self.context.tell(&Observed::Server { name: &own.name, down: Some(why) });
+        }
     }
 
     pub(super) fn is_down(&self, at: usize) -> String {

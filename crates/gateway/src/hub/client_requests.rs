@@ -1,6 +1,7 @@
 //! Requests that servers and the gateway send to clients, and the notifications of both sides.
 
 use super::Hub;
+use super::changed::Change;
 use super::context::Lifecycle;
 use super::pending::For;
 use super::pending_input::PendingInput;
@@ -36,6 +37,8 @@ pub(super) enum Question {
         approval: String,
         params: Object,
     },
+    /// Whether the person accepts a changed tool, which a call needs.
+    Change(Box<Change>),
 }
 
 impl Upstream {
@@ -154,6 +157,7 @@ impl Hub {
             (Question::Input { round, key }, _) => {
                 self.rounds.given_in_round(&mut self.upstream, &mut self.view, round, &key, answer);
             }
+            (Question::Change(change), _) => self.decided_on_change(&asked.client, asked.of, *change, answer),
             (Question::Approval { approval, params }, _) => {
                 self.view.decided_by_person(&mut self.upstream, &asked.client, asked.of, &approval, params, answer);
             }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
 
 use super::client_requests::Question;
-use super::context::Lifecycle;
+use super::context::{Context, Lifecycle};
 use super::reply;
 use super::upstream::Upstream;
 use super::view::View;
@@ -28,11 +28,7 @@ impl View {
         confirm: &Confirm,
     ) {
         upstream.context.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
-        let can = upstream.context.client_can(Some(&params), &["elicitation"]);
-        // `{}` means forms in 2025-06-18; later versions name the mode (SEP-1036).
-        let forms =
-            can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")));
-        if !forms
+        if !upstream.context.has_forms(Some(&params))
             || !upstream.context.settings.elicits
             || self.shown.as_ref().is_none_or(|view| view.approver.is_none())
         {
@@ -146,6 +142,15 @@ impl View {
                 reply(client, &id, Ok(upstream.context.text_result(&text, true)));
             }
         }
+    }
+}
+
+impl Context {
+    /// Whether the client shows forms to its user.
+    pub(super) fn has_forms(&self, request: Option<&Object>) -> bool {
+        let can = self.client_can(request, &["elicitation"]);
+        // `{}` means forms in 2025-06-18; later versions name the mode (SEP-1036).
+        can.is_some_and(|can| can.as_object().is_some_and(|can| can.is_empty() || can.contains_key("form")))
     }
 }
 

@@ -104,6 +104,7 @@ impl Hub {
                     .context
                     .tell(&Observed::Server { name: self.upstream.context.server_name(at), down: None });
                 self.begin_with(at);
+                self.tell_late_lists(at);
                 self.advance();
             }
             Err(why) => {
@@ -117,6 +118,14 @@ impl Hub {
                 server.why = format!("{}: {why}", if stateless { "server/discover" } else { "initialize" });
                 self.upstream.greet(at, !stateless);
             }
+        }
+    }
+
+    /// Notifies the client that its lists of prompts and resources were read without this server.
+    fn tell_late_lists(&self, at: usize) {
+        let Some(server) = self.upstream.servers.get(at).filter(|_| self.upstream.servers.is_late()) else { return };
+        for list in ["prompts", "resources"].into_iter().filter(|list| server.capabilities().has_member(list)) {
+            self.upstream.context.tell_list_changed(list);
         }
     }
 
@@ -268,7 +277,7 @@ impl Upstream {
                 hello
             }
         };
-        let mut can = Value::Object(Map::new());
+        let mut can = if self.servers.len() > 1 { own_capabilities() } else { json!({}) };
         for server in ready {
             let own: Value = server.hello.read_as("capabilities").unwrap_or_default();
             unite(&mut can, own);
@@ -285,7 +294,8 @@ impl Upstream {
     }
 
     fn none_is_there(&self) -> Option<String> {
-        if self.servers.iter().any(super::server::Server::is_known) || self.servers.list.is_empty() {
+        let is_there = |own: &super::server::Server| own.is_known() || own.state != State::Down;
+        if self.servers.iter().any(is_there) || self.servers.list.is_empty() {
             return None;
         }
         let mut whys = Vec::new();
@@ -374,6 +384,18 @@ fn version_of(hello: &Object, stateless: bool) -> Result<String, String> {
         return Ok(version);
     }
     Err(format!("it requires protocol version `{version}`; supported are {}", WITH_SESSIONS.join(", ")))
+}
+
+/// What a gateway with several servers can do, whatever they can: clients are told once, and a
+/// server may introduce itself later.
+fn own_capabilities() -> Value {
+    json!({
+        "tools": {"listChanged": true},
+        "prompts": {"listChanged": true},
+        "resources": {"listChanged": true},
+        "completions": {},
+        "logging": {},
+    })
 }
 
 fn own_info() -> Value {

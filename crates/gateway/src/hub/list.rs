@@ -18,8 +18,7 @@ impl Hub {
     pub(super) fn read_tools(&mut self, at: usize) {
         let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) else { return };
         if !server.capabilities().has_member("tools") {
-            server.tools = super::server::ToolList { is_read: true, ..Default::default() };
-            return self.has_listed(at);
+            return self.has_listed(at, super::server::ToolList { is_read: true, ..Default::default() });
         }
         self.upstream.ask_for_tools(at, Pages::default());
     }
@@ -43,7 +42,7 @@ impl Hub {
                     server.tools.is_read = true;
                     server.is_stale = false;
                 }
-                return self.relist();
+                return self.relist(true);
             }
         };
         let cursor: Option<String> = beside.read_as("nextCursor");
@@ -58,27 +57,29 @@ impl Hub {
         }
         beside.remove_member("tools");
         beside.remove_member("nextCursor");
-        if let Some(server) = self.upstream.servers.get_mut(at) {
-            server.tools = super::server::ToolList { tools: pages.before, beside, is_read: true };
-        }
-        self.has_listed(at);
+        self.has_listed(at, super::server::ToolList { tools: pages.before, beside, is_read: true });
     }
 
-    fn has_listed(&mut self, at: usize) {
+    fn has_listed(&mut self, at: usize, list: super::server::ToolList) {
         let Some(server) = self.upstream.servers.get_mut(at) else { return };
+        // The list that is shown already contains an unchanged one.
+        let mut changed = !server.has_list() || server.tools.differs_from(&list);
+        server.tools = list;
         server.is_stale = false;
+        changed |= self.upstream.check_pins(at);
+        let Some(server) = self.upstream.servers.get(at) else { return };
         let capture = server.capture();
         self.upstream.remember_tools(at);
         self.upstream.context.tell(&Observed::Listed { name: self.upstream.context.server_name(at), list: &capture });
-        self.relist();
+        self.relist(changed);
     }
 
-    fn relist(&mut self) {
+    pub(super) fn relist(&mut self, changed: bool) {
         let sent = self.view.shown.as_ref().map(|view| view.digest.clone());
-        if sent.is_some() && self.upstream.servers.all_listed() {
+        if sent.is_some() && changed {
             self.view.build_view(&self.upstream);
             if self.view.shown.as_ref().map(|view| &view.digest) != sent.as_ref() {
-                self.upstream.context.tell_list_changed();
+                self.upstream.context.tell_list_changed("tools");
             }
         }
         self.advance();
@@ -100,8 +101,7 @@ impl Upstream {
 
     /// The result of `tools/list`, with the other members of the servers' results.
     pub(super) fn list_result(&self, array: &str) -> Raw {
-        let listing: Vec<&super::server::Server> =
-            self.servers.iter().filter(|own| own.tools.is_read || own.is_stale).collect();
+        let listing: Vec<&super::server::Server> = self.servers.iter().filter(|own| own.has_list()).collect();
         let mut result = match listing.as_slice() {
             [only] => only.tools.beside.clone(),
             _ => Object::default(),
@@ -110,10 +110,13 @@ impl Upstream {
         result.set("tools", tools);
         if matches!(self.context.lifecycle, Lifecycle::Stateless { .. }) {
             let ttl = listing.iter().map(|own| own.tools.beside.read_as::<u64>("ttlMs").unwrap_or(0)).min();
-            let public =
-                listing.iter().all(|own| own.tools.beside.read_as::<String>("cacheScope").as_deref() == Some("public"));
+            let missing = self.servers.iter().any(|own| !own.has_list());
+            let public = !missing
+                && listing
+                    .iter()
+                    .all(|own| own.tools.beside.read_as::<String>("cacheScope").as_deref() == Some("public"));
             result.put_value("resultType", "complete");
-            result.put_value("ttlMs", &ttl.unwrap_or(0));
+            result.put_value("ttlMs", &ttl.filter(|_| !missing).unwrap_or(0));
             result.put_value("cacheScope", if public && !listing.is_empty() { "public" } else { "private" });
         } else {
             for name in ["resultType", "ttlMs", "cacheScope"] {
@@ -126,9 +129,9 @@ impl Upstream {
 
 impl Context {
     /// Notifies the client; stateless clients through their subscriptions.
-    pub(super) fn tell_list_changed(&self) {
+    pub(super) fn tell_list_changed(&self, list: &str) {
         if let Lifecycle::Session { client, ready: true, .. } = &self.lifecycle {
-            let note = Notification::new("notifications/tools/list_changed", None);
+            let note = Notification::new(&format!("notifications/{list}/list_changed"), None);
             client.sink.send(Message::Notification(note), None);
         }
     }

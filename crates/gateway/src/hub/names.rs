@@ -12,6 +12,7 @@ use super::context::Context;
 use super::upstream::Upstream;
 use crate::names::{Kind, Known, MAX_NAME, Named, Names, Rules, Wanted, Why};
 use crate::object::Object;
+use crate::pins::{Withheld, as_accepted};
 use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
@@ -27,13 +28,18 @@ pub(super) struct Naming {
 }
 
 impl Naming {
-    /// Naming for the servers of these settings. Captured lists count as listed.
+    /// Naming for the servers of these settings. Stored lists and pinned tools count as
+    /// listed.
     pub(super) fn from_settings(settings: &Settings) -> Self {
         for server in &settings.servers {
             if let Some(capture) = &server.capture {
                 let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok());
                 let names: Vec<String> = tools.filter_map(|tool| name_in(&tool)).collect();
                 settings.names.remember_names(Kind::Tools, server, &names);
+            }
+            let pinned = settings.pins.as_ref().map(|pins| pins.names(server)).unwrap_or_default();
+            if !pinned.is_empty() {
+                settings.names.remember_names(Kind::Tools, server, &pinned);
             }
         }
         let rules = Rules::for_servers(&settings.servers, settings.always_namespace);
@@ -89,12 +95,24 @@ impl Naming {
         }
         let catalog = catalog.with_origins(&origins.iter().map(of_tool).collect());
         let layers = &upstream.context.settings.layers;
+        let mut kept = vec![true; catalog.len()];
+        for (tool, kept) in catalog.iter().zip(&mut kept) {
+            if let Some(why) = layers.refuses(tool)
+                && let Some(origin) = origins.remove(tool.name().as_str())
+            {
+                self.left_out(&upstream.context, origin.server, &origin.tool, &why);
+                *kept = false;
+            }
+        }
+        let catalog = if kept.contains(&false) { catalog.filtered(&kept) } else { catalog };
         let catalog = upstream.context.settings.selection.narrow(catalog, &mut origins, &**layers);
         (catalog, origins)
     }
 
     fn listed_tools(&mut self, upstream: &Upstream) -> Vec<Listed> {
         let (mut listed, mut left_out) = (Vec::new(), Vec::new());
+        // A changed tool is shown as it was accepted if its first call can ask about the change.
+        let asks = upstream.context.asks_about_changes();
         for (at, (server, settings)) in upstream.servers.iter().zip(&upstream.context.settings.servers).enumerate() {
             let mut own = HashSet::new();
             for tool in &server.tools.tools {
@@ -109,6 +127,18 @@ impl Naming {
                     left_out.push((at, raw, "its server lists two tools of this name; the first is used".to_owned()));
                     continue;
                 }
+                let accepted;
+                let tool = match server.withheld.get(&raw) {
+                    None => tool,
+                    Some(Withheld { change: Some((pinned, _)), .. }) if asks => {
+                        accepted = as_accepted(tool, pinned);
+                        &accepted
+                    }
+                    Some(Withheld { why, .. }) => {
+                        left_out.push((at, raw, why.clone()));
+                        continue;
+                    }
+                };
                 match settings.trusted_definition(tool) {
                     Ok(definition) => listed.push(Listed { server: at, raw, definition }),
                     Err(why) => left_out.push((at, raw, format!("its server is untrusted, and {why}"))),
@@ -198,7 +228,7 @@ fn known(settings: &Settings, kind: Kind, server: &ServerSettings) -> Option<Arc
 }
 
 /// The non-empty name of a tool; of duplicate members, the last counts.
-fn name_in(tool: &RawValue) -> Option<String> {
+pub(super) fn name_in(tool: &RawValue) -> Option<String> {
     // A map of borrowed texts: the schemas are not copied to read a name.
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(tool.get()).ok()?;
     let name: String = serde_json::from_str(members.get("name")?.get()).ok()?;

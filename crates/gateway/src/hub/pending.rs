@@ -219,6 +219,7 @@ impl Hub {
 
     pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
         self.upstream.requests.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
+        self.cancel_waiting(key);
         self.view.cancel_held(key);
         for id in self.upstream.requests.running.remove(key).unwrap_or_default() {
             if let Some(pending) = self.upstream.requests.pending.remove(&id) {
@@ -258,6 +259,7 @@ impl Hub {
             .filter_map(|own| Some((own.of.clone()?, matches!(own.what, For::Call(_)))));
         let held =
             self.upstream.requests.held.iter().map(|(client, request)| ((client.clone(), request.id.clone()), false));
+        let waiting = self.upstream.requests.waiting.iter().map(|own| ((own.client.clone(), own.id.clone()), false));
         let asked = self
             .upstream
             .requests
@@ -265,8 +267,12 @@ impl Hub {
             .values()
             .filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
         // A call that is running at a server takes precedence over a request to the client.
-        let all: HashMap<(u64, Id), (Client, bool)> =
-            asked.chain(held).chain(open).map(|((client, id), called)| ((client.key, id), (client, called))).collect();
+        let all: HashMap<(u64, Id), (Client, bool)> = asked
+            .chain(held)
+            .chain(waiting)
+            .chain(open)
+            .map(|((client, id), called)| ((client.key, id), (client, called)))
+            .collect();
         for (key, (client, called)) in all {
             self.cancel(&key, Some("the gateway is shutting down"));
             let answer = if called {

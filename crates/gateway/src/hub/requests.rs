@@ -2,10 +2,25 @@
 
 use std::collections::HashMap;
 
+use tokio::time::Instant;
+use toolfold::conversation::Forward;
+
 use super::client_requests::Asked;
 use super::pending::Pending;
 use crate::client::Client;
+use crate::object::Object;
 use crate::rpc::{Id, Request};
+
+/// A call whose server is starting.
+pub(super) struct Waiting {
+    pub(super) server: usize,
+    pub(super) client: Client,
+    pub(super) id: Id,
+    pub(super) params: Object,
+    pub(super) forward: Forward,
+    /// When the call is answered without the server.
+    pub(super) due: Instant,
+}
 
 #[derive(Default)]
 pub(super) struct Requests {
@@ -16,6 +31,8 @@ pub(super) struct Requests {
     /// Requests sent to clients, by the gateway's ids.
     pub(super) asked: HashMap<u64, Asked>,
     pub(super) held: Vec<(Client, Request)>,
+    /// Decided calls that wait for their servers.
+    pub(super) waiting: Vec<Waiting>,
     pub(super) next: u64,
 }
 

@@ -33,6 +33,9 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
     capability_of(method).is_none_or(|needed| server.capabilities().has_member(needed))
 }
 
+/// The requests that every server with the capability answers.
+const LISTS_OF_ALL: [&str; 4] = ["resources/list", "resources/templates/list", "prompts/list", "logging/setLevel"];
+
 enum Way {
     /// All servers; their lists are merged.
     All,
@@ -51,6 +54,10 @@ impl Router {
         let mut up = able.clone();
         up.retain(|at| upstream.servers.get(*at).is_some_and(Server::is_ready));
         match (able.as_slice(), up.as_slice()) {
+            // The gateway declares them whatever its servers can do.
+            ([], _) if upstream.servers.len() > 1 && LISTS_OF_ALL.contains(&request.method.as_str()) => {
+                self.fan_out(upstream, names, client, &request);
+            }
             ([], _) => {
                 let why = format!("no server of the gateway supports `{}`", request.method);
                 reply(client, &request.id, Err(error_member(code::METHOD_NOT_FOUND, &why)));
@@ -206,15 +213,8 @@ impl Servers {
     }
 
     fn way(&self, request: &Request, up: Vec<usize>) -> Way {
-        let all = [
-            "resources/list",
-            "resources/templates/list",
-            "prompts/list",
-            "skills/list",
-            "logging/setLevel",
-            "subscriptions/listen",
-        ];
-        if all.contains(&request.method.as_str()) {
+        let all = ["skills/list", "subscriptions/listen"];
+        if all.iter().chain(&LISTS_OF_ALL).any(|method| *method == request.method) {
             return Way::All;
         }
         let params = Object::from_params(request.params.as_deref());

@@ -1,6 +1,6 @@
 //! One upstream server: its state, and how it is restarted.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -14,6 +14,7 @@ use super::upstream::Upstream;
 use crate::capture::Capture;
 use crate::link::Link;
 use crate::object::Object;
+use crate::pins::Withheld;
 use crate::rpc::{Message, Notification, Raw, code, error_member};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
@@ -44,6 +45,15 @@ pub(super) struct ToolList {
     pub(super) is_read: bool,
 }
 
+impl ToolList {
+    /// Whether another list has other tools or members.
+    pub(super) fn differs_from(&self, other: &Self) -> bool {
+        let same = |(one, other): (&Raw, &Raw)| one.get() == other.get();
+        let tools = self.tools.len() == other.tools.len() && self.tools.iter().zip(&other.tools).all(same);
+        !tools || self.beside.to_raw().get() != other.beside.to_raw().get()
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Server {
     pub(super) link: Option<Link>,
@@ -62,8 +72,10 @@ pub(super) struct Server {
     /// Whether the server rejected the version that it offers once.
     pub(super) asked_again: bool,
     pub(super) tools: ToolList,
-    /// Whether `hello` and `tools` are the capture's, before the server has listed.
+    /// Whether `hello` and `tools` are earlier ones: those of its capture, or of its last run.
     pub(super) is_stale: bool,
+    /// The tools that differ from their pins.
+    pub(super) withheld: BTreeMap<String, Withheld>,
     pub(super) listed: HashSet<String>,
     pub(super) prompts: HashSet<String>,
     pub(super) renamed: HashMap<String, String>,
@@ -77,7 +89,9 @@ pub(super) struct Server {
 impl Server {
     /// A server that is not started, with the contents of its capture.
     pub(super) fn from_capture(settings: &ServerSettings) -> Self {
-        let Some(capture) = &settings.capture else { return Self::default() };
+        let Some(capture) = settings.capture.as_ref().filter(|_| settings.unusable.is_none()) else {
+            return Self::default();
+        };
         let tools = capture.tools.iter().filter_map(|tool| RawValue::from_string(tool.clone()).ok()).collect();
         let [hello, beside] = [&capture.hello, &capture.beside].map(|text| {
             let json = RawValue::from_string(text.clone()).ok();
@@ -86,9 +100,23 @@ impl Server {
         tracing::info!(
             server = settings.name,
             tools = capture.tools.len(),
-            "stale: its last captured list is used until it lists its tools"
+            "its stored list is used until it lists its tools"
         );
         Self { hello, tools: ToolList { tools, beside, is_read: false }, is_stale: true, ..Self::default() }
+    }
+
+    /// Whether its tools are known, from its list or an earlier one.
+    pub(super) fn has_list(&self) -> bool {
+        self.tools.is_read || self.is_stale
+    }
+
+    /// Whether it is starting, or about to list its tools: calls wait for it.
+    pub(super) fn is_coming(&self) -> bool {
+        match self.state {
+            State::Starting => true,
+            State::Ready => !self.tools.is_read,
+            State::Idle | State::Down => false,
+        }
     }
 
     /// Whether the server's description is known, from its handshake or its capture.
@@ -121,6 +149,10 @@ impl Server {
 
 impl Hub {
     pub(super) fn start_servers(&mut self) {
+        let budget = self.upstream.context.settings.start_budget;
+        if self.upstream.servers.budget_ends.is_none() {
+            self.upstream.servers.budget_ends = budget.map(|budget| Instant::now() + budget);
+        }
         for at in 0..self.upstream.servers.len() {
             if self.upstream.servers.get(at).is_some_and(|server| server.state == State::Idle) {
                 self.start_server(at);
@@ -129,9 +161,15 @@ impl Hub {
     }
 
     pub(super) fn start_server(&mut self, at: usize) {
+        let unusable = self.upstream.context.settings.servers.get(at).and_then(|own| own.unusable.clone());
         let Some(server) = self.upstream.servers.get_mut(at) else { return };
+        if let Some(why) = unusable {
+            (server.state, server.why) = (State::Down, why);
+            let down = Some(server.why.as_str());
+            return self.upstream.context.tell(&Observed::Server { name: self.upstream.context.server_name(at), down });
+        }
         server.run += 1;
-        server.tools.is_read = false;
+        server.is_stale |= std::mem::replace(&mut server.tools.is_read, false);
         (server.tried_other, server.asked_again) = (false, false);
         server.session = None;
         if self.resume_server(at) {
@@ -166,7 +204,6 @@ impl Hub {
         // Messages of the ended run must not be taken for the next run's.
         server.run += 1;
         server.state = State::Down;
-        server.is_stale = false;
         server.why = why.to_owned();
         // A server that ends right after its handshake has not recovered.
         server.failures = if lasted { 1 } else { server.failures.saturating_add(1) };
@@ -207,6 +244,8 @@ impl Hub {
     pub(super) fn has_deadlines(&self) -> bool {
         self.upstream.servers.iter().any(|server| server.due.is_some())
             || !self.pending_input.parked.is_empty()
+            || !self.upstream.requests.held.is_empty()
+            || !self.upstream.requests.waiting.is_empty()
             || self.upstream.requests.pending.values().any(|own| own.due.is_some())
     }
 
@@ -226,6 +265,10 @@ impl Hub {
                 State::Idle | State::Ready => {}
             }
         }
+        if !self.upstream.requests.held.is_empty() && self.upstream.servers.is_late() {
+            self.advance();
+        }
+        self.forward_overdue(now);
         self.pending_input.forget_parked(&mut self.upstream, now);
         let mut late = Vec::new();
         for (id, own) in &self.upstream.requests.pending {

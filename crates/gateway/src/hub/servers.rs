@@ -3,6 +3,7 @@
 use std::slice::Iter;
 
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::server::{Server, State};
 use crate::link::Incoming;
@@ -10,6 +11,9 @@ use crate::link::Incoming;
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
     pub(super) inbox: mpsc::Sender<Incoming>,
+    /// When requests stop waiting for servers that have never listed. `None` before the servers are
+    /// started, and if requests wait for as long as it takes.
+    pub(super) budget_ends: Option<Instant>,
 }
 
 impl Servers {
@@ -34,21 +38,21 @@ impl Servers {
         self.list.iter().all(|server| matches!(server.state, State::Ready | State::Down))
     }
 
-    /// Whether every server has introduced itself, now or in its capture, or is down.
-    pub(super) fn all_introduced(&self) -> bool {
-        self.list.iter().all(|server| server.is_known() || server.state == State::Down)
+    /// Whether the gateway can introduce itself: several servers at once, with what is known of
+    /// them; the only one once it has introduced itself, or is down.
+    pub(super) fn can_introduce(&self) -> bool {
+        self.list.len() > 1 || self.list.iter().all(|server| server.is_known() || server.state == State::Down)
     }
 
-    /// Whether the tools of every server are known, from its list or its capture.
+    /// Whether the tools of every server are known, from its list or an earlier one, or the server
+    /// is down.
     pub(super) fn all_known(&self) -> bool {
-        self.all_listed() || self.list.iter().all(|own| own.is_stale || own.tools.is_read || own.state == State::Down)
+        self.list.iter().all(|own| own.has_list() || own.state == State::Down)
     }
 
-    pub(super) fn all_listed(&self) -> bool {
-        self.list.iter().all(|server| match server.state {
-            State::Ready => server.tools.is_read,
-            State::Down => true,
-            State::Idle | State::Starting => false,
-        })
+    /// Whether requests no longer wait for servers that have never listed. A gateway with one
+    /// server waits for it.
+    pub(super) fn is_late(&self) -> bool {
+        self.list.len() > 1 && self.budget_ends.is_some_and(|ends| Instant::now() >= ends)
     }
 }

@@ -50,6 +50,11 @@ impl View {
         Self { shown: None, unavailable: None, names, openings, persistence: None }
     }
 
+    /// Whether no list has been built, and none has failed.
+    pub(super) fn is_untried(&self) -> bool {
+        self.shown.is_none() && self.unavailable.is_none()
+    }
+
     /// Builds the view from the servers' lists. The conversation continues in the new view.
     pub(super) fn build_view(&mut self, upstream: &Upstream) {
         if upstream.context.settings.layers.only_lists() {
@@ -149,7 +154,7 @@ impl View {
         if let Some(view) = &mut self.shown {
             (view.list, view.digest) = (list, digest);
         }
-        upstream.context.tell_list_changed();
+        upstream.context.tell_list_changed("tools");
     }
 }
 

@@ -54,8 +54,10 @@ pub fn list_tools(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<V
         seal: Seal::random().map_err(|why| RunError::Failed(why.to_string()))?,
         tenant: DEFAULT_TENANT.into(),
         names: Arc::default(),
+        pins: None,
         state: None,
         watch: look.clone(),
+        start_budget: None,
         selection: Selection::default(),
         profiles: BTreeMap::new(),
     };

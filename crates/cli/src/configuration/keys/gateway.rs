@@ -1,10 +1,13 @@
 //! `[gateway]`: which servers the gateway connects to, and how it is reached.
 
-use super::super::parse::{client, optional, parse_into, switch};
+use std::time::Duration;
+
+use super::super::parse::{client, on_change, optional, optional_period, parse_into, switch};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
 use toolfold_gateway::clients::McpClient;
+use toolfold_gateway::pins::OnChange;
 
 /// Why a project cannot set the servers of the gateway, or how it is reached.
 const SERVERS: Scope = Scope::User("a project cannot configure servers or how the gateway is reached");
@@ -29,8 +32,14 @@ pub struct Gateway {
     pub state: Option<String>,
     /// The environment variable with the key that seals ids and state.
     pub state_key_env: Option<String>,
-    /// Whether the cached list is returned while servers start.
-    pub eager_cache: bool,
+    /// Whether the introductions and the lists of servers are stored for the next start.
+    pub remember: bool,
+    /// What happens to tools that differ from their pins.
+    pub on_change: OnChange,
+    /// The lock that tools must match; `None`: none.
+    pub lock: Option<String>,
+    /// How long a list waits for servers that have never listed. `None`: as the client allows.
+    pub start_budget: Option<Duration>,
 }
 
 impl Default for Gateway {
@@ -44,7 +53,10 @@ impl Default for Gateway {
             token_env: None,
             state: None,
             state_key_env: None,
-            eager_cache: false,
+            remember: true,
+            on_change: OnChange::default(),
+            lock: None,
+            start_budget: None,
         }
     }
 }
@@ -116,12 +128,37 @@ keys! {
         help: "the variable with the key that seals ids and state of sessions; only in your own configuration",
         store: |settings, text| parse_into(&mut settings.gateway.state_key_env, text, optional),
     }
-    EAGER_CACHE = "gateway.eager_cache" {
+    REMEMBER = "gateway.remember" {
         scope: SERVERS,
-        env: "TOOLFOLD_GATEWAY_EAGER_CACHE",
-        flag: "--eager-cache",
-        default: "off",
-        help: "whether the cached list is returned while servers start; only in your own configuration",
-        store: |settings, text| parse_into(&mut settings.gateway.eager_cache, text, switch),
+        env: "TOOLFOLD_GATEWAY_REMEMBER",
+        flag: "--no-remember",
+        default: "on",
+        help: "whether what servers list is stored, so that the next start does not wait for them; only in your own configuration",
+        store: |settings, text| parse_into(&mut settings.gateway.remember, text, switch),
+    }
+    ON_CHANGE = "gateway.on_change" {
+        scope: SERVERS,
+        env: "TOOLFOLD_GATEWAY_ON_CHANGE",
+        flag: "--on-change",
+        default: "ask",
+        help: "what happens to tools that differ from their pins: ask, hide, accept or strict; only in your own configuration",
+        store: |settings, text| parse_into(&mut settings.gateway.on_change, text, on_change),
+    }
+    LOCK = "gateway.lock" {
+        scope: SERVERS,
+        paths: Paths::File,
+        env: "TOOLFOLD_GATEWAY_LOCK",
+        flag: "--lock",
+        default: "",
+        help: "the toolfold.lock that every tool must match; only in your own configuration",
+        store: |settings, text| parse_into(&mut settings.gateway.lock, text, optional),
+    }
+    START_BUDGET = "gateway.start_budget" {
+        scope: SERVERS,
+        env: "TOOLFOLD_GATEWAY_START_BUDGET",
+        flag: "--start-budget",
+        default: "",
+        help: "how long a list waits for servers that have never listed, instead of the client's limit less 2 s; only in your own configuration",
+        store: |settings, text| parse_into(&mut settings.gateway.start_budget, text, optional_period),
     }
 }

@@ -98,11 +98,11 @@ fn names_do_not_depend_on_which_servers_are_up() {
     assert_eq!(runs(&mut talk, "docs_search"), "docs ran it");
     let report = doctor(&own, &[]);
     assert!(report["renamed"][1]["why"].as_str().unwrap().contains("`github`, which precedes it, has not listed"));
-    // With a cached list of the earlier server, its names are known while it is down.
+    // With a stored list of the earlier server, its names are known while it is down.
     std::fs::write(&list, &text).unwrap();
-    assert_eq!(start(&own, &["--eager-cache"]).names(), ["search", "docs_search", "read_page"]);
+    assert_eq!(start(&own, &[]).names(), ["search", "docs_search", "read_page"]);
     std::fs::remove_file(own.path("github.tools")).unwrap();
-    assert_eq!(start(&own, &["--eager-cache"]).names(), ["search", "docs_search", "read_page"]);
+    assert_eq!(start(&own, &[]).names(), ["search", "docs_search", "read_page"]);
 }
 
 #[test]

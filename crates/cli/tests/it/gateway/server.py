@@ -1,5 +1,7 @@
 """An MCP server for tests: its name, and a file with the names of its tools; its prompts are in the same file after a `|`,
-the URIs of its resources after another.
+the URIs of its resources after another. A text after `=` is the end of the tool's description.
+
+If TEST_WAIT names a file, the server starts once the file exists.
 
 A call of the tool `turn` reports that the lists have changed, one of `quit` ends the server. A name may have `%20` and other escapes of URLs."""
 import json
@@ -9,12 +11,15 @@ import time
 import urllib.parse
 
 name, tools = sys.argv[1], sys.argv[2]
-time.sleep(float(os.environ.get("TEST_SLOW", "0")))
+wanted = os.environ.get("TEST_WAIT")
+while wanted and not os.path.exists(wanted):
+    time.sleep(0.02)
 
 
 def tool(own):
+    own, _, more = own.partition("=")
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
-    return {"name": own, "description": f"{own}\u202e of {name}.", "inputSchema": schema}
+    return {"name": own, "description": f"{own}\u202e of {name}.{more}", "inputSchema": schema}
 
 
 def listed():

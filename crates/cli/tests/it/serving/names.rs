@@ -22,7 +22,7 @@ fn a_resumed_session_has_its_names_and_servers_are_remembered() {
     let script = format!("test -e {mark} && exec \"$0\" \"$@\"; exit 1");
     let late = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--stdio --bare --faults")].concat();
     let servers = place.servers(&[("one", late), ("two", server("--raw"))]);
-    let options = format!("--arm full --profile off --servers {servers} {}", kept(&place));
+    let options = format!("--arm full --profile off --no-remember --servers {servers} {}", kept(&place));
     let first = gateway(&place, &options, &[]);
     let old = session(first.address(), "{}");
     // The first server has not listed its tools, and nothing is stored about it.

@@ -50,6 +50,8 @@ impl Place {
         let mut command = Command::new(program);
         command.current_dir(&self.0).env("HOME", &self.0).env("XDG_CONFIG_HOME", self.0.join("config"));
         command.env("XDG_STATE_HOME", self.0.join("state")).env("TOOLFOLD_LOG", "toolfold_gateway=info");
+        // Long enough for servers on a busy machine.
+        command.env("TOOLFOLD_GATEWAY_START_BUDGET", "60s");
         command
     }
 

@@ -220,7 +220,8 @@ fn a_state_is_valid_once_for_its_own_call_and_process() {
 
 #[test]
 fn a_tool_that_has_changed_is_not_run_on_an_old_approval() {
-    let judged = Judged::new();
+    let mut judged = Judged::new();
+    judged.options += " --on-change accept";
     let can: Value = serde_json::from_str(CAN).unwrap();
     let mut lines = Lines::session(&judged.place, &judged.command("--stdio --bare --faults"), &can);
     lines.ask("1", "tools/call", &json!({"name": "mutable", "arguments": {"field_0": "x"}}));

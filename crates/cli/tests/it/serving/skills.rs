@@ -101,6 +101,10 @@ fn skills_of_servers_pass_as_they_are() {
     let several = format!("--arm full --profile off --servers {file}");
     let mut several = place.gateway(&several, &[]);
     several.pop();
+    // What servers can do is stored with their lists, and declared at the next start.
+    let (mut first, _) = begun(&place, &several, &json!({}));
+    first.asked("1", "tools/list", &json!({}));
+    assert_eq!(first.end(), Some(0));
     for command in [one, several] {
         let (mut lines, through) = begun(&place, &command, &json!({}));
         assert_eq!(through["extensions"], can["extensions"], "{command:?}");

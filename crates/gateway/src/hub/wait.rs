@@ -1,0 +1,67 @@
+//! Decided calls that wait for their servers.
+
+use tokio::time::Instant;
+use toolfold::conversation::Forward;
+
+use super::Hub;
+use super::requests::Waiting;
+use super::server::Server;
+use super::upstream::Upstream;
+use crate::client::Client;
+use crate::object::Object;
+use crate::rpc::Id;
+
+impl Upstream {
+    /// Holds a call until its server has listed its tools, at most for the server's
+    /// `start_timeout`. The call can be cancelled meanwhile.
+    pub(super) fn wait_for_server(&mut self, at: usize, client: &Client, id: Id, params: Object, forward: Forward) {
+        let limit = self.context.settings.servers.get(at).map(|own| own.start_timeout).unwrap_or_default();
+        let due = Instant::now() + limit;
+        self.requests.running.insert((client.key, id.clone()), Vec::new());
+        self.requests.waiting.push(Waiting { server: at, client: client.clone(), id, params, forward, due });
+    }
+}
+
+impl Hub {
+    /// Forwards the calls whose servers have listed their tools, and answers those whose servers
+    /// are down.
+    pub(super) fn forward_waiting(&mut self) {
+        let servers = &self.upstream.servers;
+        let waits = |own: &Waiting| servers.get(own.server).is_some_and(Server::is_coming);
+        let (waiting, ready) = std::mem::take(&mut self.upstream.requests.waiting).into_iter().partition(waits);
+        self.upstream.requests.waiting = waiting;
+        self.forward_all(ready);
+    }
+
+    /// Answers the calls that have waited too long.
+    pub(super) fn forward_overdue(&mut self, now: Instant) {
+        let waiting = std::mem::take(&mut self.upstream.requests.waiting);
+        let (overdue, waiting) = waiting.into_iter().partition::<Vec<_>, _>(|own| own.due <= now);
+        self.upstream.requests.waiting = waiting;
+        for own in overdue {
+            self.upstream.requests.running.remove(&(own.client.key, own.id.clone()));
+            let server = self.upstream.context.server_name(own.server);
+            let why = format!("server `{server}` has not started in time; retry later");
+            self.view.not_run(&self.upstream, &own.client, &own.id, &own.forward, &why);
+        }
+    }
+
+    fn forward_all(&mut self, ready: Vec<Waiting>) {
+        for Waiting { client, id, params, forward, .. } in ready {
+            self.upstream.requests.running.remove(&(client.key, id.clone()));
+            self.view.forward(&mut self.upstream, &client, id, params, forward);
+        }
+    }
+
+    /// Drops the waiting call of a cancelled request.
+    pub(super) fn cancel_waiting(&mut self, key: &(u64, Id)) {
+        let waiting = std::mem::take(&mut self.upstream.requests.waiting);
+        for own in waiting {
+            if own.client.key != key.0 || own.id != key.1 {
+                self.upstream.requests.waiting.push(own);
+            } else if let Some(view) = &mut self.view.shown {
+                view.conversation.report_result(&own.forward.id, false);
+            }
+        }
+    }
+}

@@ -39,6 +39,7 @@ mod paths;
 mod programs;
 mod properties;
 mod quiet;
+mod real_work;
 mod records;
 mod rows;
 #[cfg(feature = "store")]

@@ -142,6 +142,10 @@ pub struct ToolCapability {
     /// Whether a second identical call in a conversation asks: `repeat = "ask"`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeat_asks: bool,
+    /// Arguments that change nothing that the tool does, such as the model's reason for the call. A
+    /// remembered approval covers calls that differ only in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
     /// The tiers of its actions.
     pub actions: Option<Actions>,
     /// Why it is in its tier: a person who is asked reads it.
@@ -197,6 +201,15 @@ impl ToolCapability {
         self.reads.iter().chain(self.writes.iter().flatten()).chain(&self.hosts)
     }
 
+    /// The arguments of a call without those that change nothing.
+    pub(crate) fn compared(&self, arguments: &Value) -> Value {
+        let mut compared = arguments.clone();
+        if let Value::Object(map) = &mut compared {
+            map.retain(|name, _| !self.ignore.contains(name));
+        }
+        compared
+    }
+
     /// How its commands are read. A shell that the record does not describe may be interactive.
     pub(crate) fn dialect(&self) -> Dialect {
         Dialect { shell: self.shell, interactive: self.interactive != Some(false) }
@@ -216,15 +229,17 @@ impl ToolCapability {
     /// command. Such a record declares no arguments.
     pub(crate) fn says_only_undo(&self, tool: &str) -> bool {
         let Self { undo, shell, interactive, trust, sends, repeat_asks, is_broken, .. } = *self;
-        let (place, why) = (self.place.clone(), self.why.clone());
+        let (place, why, ignore) = (self.place.clone(), self.why.clone(), self.ignore.clone());
         let adds = undo != Undo::default()
             || shell.is_some()
             || interactive.is_some()
             || trust.is_some()
             || sends
-            || repeat_asks;
+            || repeat_asks
+            || !ignore.is_empty();
         let Some(known) = Self::builtin(tool) else { return false };
-        adds && *self == Self { undo, shell, interactive, trust, sends, repeat_asks, place, is_broken, why, ..known }
+        let known = Self { undo, shell, interactive, trust, sends, repeat_asks, ..known };
+        adds && *self == Self { place, is_broken, why, ignore, ..known }
     }
 
     /// The same with the arguments that another record declares. What this one declares stays: its

@@ -5,26 +5,32 @@
 //! - `git push --force*`: a `*` inside a token matches any characters; at the end of the pattern
 //!   it also allows further tokens
 //! - `git push * -f`: a separate `*` matches any number of tokens
+//! - `NAME=value git log:*`: for an allow, the variable may be set for the command
 //! - `*`: every command of the tool, whatever it does
 
 mod mistakes;
 mod options;
 mod samples;
 mod spellings;
+mod token;
+mod variables;
 
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
-use self::options::letters;
 pub(crate) use self::samples::quoted;
 use self::spellings::{may_be, may_mean, other_spellings, usual_program};
-use super::argv::{Word, known, name_and_value, place_of, program};
-use super::decision::Fit;
-use super::glob::{climbs, glob};
+use self::token::Token;
+use self::variables::VariablePattern;
+use super::argv::{Word, place_of, program};
+use super::decision::{Effect, Fit};
+use super::glob::climbs;
 use super::pattern_error::{PatternError, invalid};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandPattern {
+    /// Variables that may be set for the command.
+    variables: Vec<VariablePattern>,
     tokens: Vec<Token>,
     open: bool,
     /// Whether it ends in a glob over paths, which an allow does not take for further words.
@@ -35,13 +41,6 @@ pub struct CommandPattern {
     mistake: Option<Mistake>,
     /// The usual name of its program, if it names one.
     usual_program: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Literal(String),
-    Glob(String),
-    Many,
 }
 
 impl CommandPattern {
@@ -57,6 +56,7 @@ impl CommandPattern {
         }
         if matches!(text, "*" | ":*") {
             return Ok(Self {
+                variables: Vec::new(),
                 tokens: Vec::new(),
                 open: true,
                 over_paths: false,
@@ -66,7 +66,9 @@ impl CommandPattern {
             });
         }
         let (body, mut open) = if let Some(body) = text.strip_suffix(":*") { (body, true) } else { (text, false) };
-        let mut tokens = split(body)?;
+        let mut words = lexed(body).ok_or_else(|| PatternError::new("a quote is not closed"))?;
+        let variables = VariablePattern::split(&mut words);
+        let mut tokens: Vec<Token> = words.into_iter().map(Token::read).collect();
         while tokens.last() == Some(&Token::Many) {
             tokens.pop();
             open = true;
@@ -82,7 +84,8 @@ impl CommandPattern {
             None => invalid("a command pattern must name a program, or be `*`"),
             Some(first) => {
                 let usual_program = first.literal().map(|name| usual_program(name).to_owned());
-                Ok(Self { tokens, open, over_paths, any: false, mistake: Mistake::find(text), usual_program })
+                let mistake = Mistake::find(text);
+                Ok(Self { variables, tokens, open, over_paths, any: false, mistake, usual_program })
             }
         }
     }
@@ -125,7 +128,24 @@ impl CommandPattern {
     /// Whether this pattern covers everything that `other` covers, as far as their literals show.
     /// For the lint.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.any || (!other.any && self.open && other.tokens.starts_with(&self.tokens)) || self == other
+        let has_all = other.variables.iter().all(|own| self.variables.contains(own));
+        self.any || (!other.any && self.open && has_all && other.tokens.starts_with(&self.tokens)) || self == other
+    }
+
+    /// The pattern for a rule with this effect.
+    ///
+    /// # Errors
+    /// [`PatternError`] if an allow sets a variable to any value by which programs load code.
+    pub(crate) fn of(self, effect: Effect) -> Result<Self, PatternError> {
+        if effect == Effect::Allow {
+            self.variables.iter().try_for_each(VariablePattern::check)?;
+        }
+        Ok(self)
+    }
+
+    /// Whether an allow covers that a variable is set for the command.
+    pub(crate) fn sets(&self, name: &str, value: Option<&str>) -> bool {
+        self.any || self.variables.iter().any(|own| own.covers(name, value))
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths
@@ -135,6 +155,11 @@ impl CommandPattern {
             return true;
         }
         if self.over_paths && argv.len() > self.tokens.len() {
+            return false;
+        }
+        // `*.py` stands for no option: `python -cCODE.py`.
+        let mut pairs = self.tokens.iter().take_while(|token| **token != Token::Many).zip(argv);
+        if pairs.any(|(token, word)| token.begins_open() && word.begins(['-'])) {
             return false;
         }
         if let Some(from) = self.tokens.iter().position(|token| token.literal().is_none()) {
@@ -297,96 +322,8 @@ fn fit_table(tokens: &[Token], open: bool, argv: &[Word]) -> Fit {
     }
 }
 
-impl Token {
-    /// Reads a token: its characters, and whether each is outside of quotes.
-    fn read(word: Vec<(char, bool)>) -> Self {
-        let wild = word.iter().any(|(c, bare)| *bare && matches!(c, '*' | '?'));
-        let text: String = word.into_iter().map(|(c, _)| c).collect();
-        match (wild, text.as_str()) {
-            (true, "*") => Self::Many,
-            (true, _) => Self::Glob(text),
-            (false, _) => Self::Literal(text),
-        }
-    }
-
-    fn literal(&self) -> Option<&str> {
-        match self {
-            Self::Literal(text) => Some(text),
-            Self::Glob(_) | Self::Many => None,
-        }
-    }
-
-    fn is_option(&self) -> bool {
-        match self {
-            Self::Literal(t) | Self::Glob(t) => t.len() > 1 && t.starts_with('-'),
-            Self::Many => false,
-        }
-    }
-
-    fn fits(&self, word: &Word) -> Fit {
-        let Some(text) = word.get() else { return if *self == Self::Many && word.one { Fit::Yes } else { Fit::Maybe } };
-        Fit::of(match self {
-            Self::Literal(own) => own == text,
-            Self::Glob(pattern) => glob(pattern, text),
-            Self::Many => true,
-        })
-    }
-
-    /// Whether it names a word, rather than let it pass.
-    fn names(&self, word: &Word) -> bool {
-        match self {
-            Self::Literal(_) => self.fits(word) == Fit::Yes,
-            Self::Glob(glob) => self.fits(word) == Fit::Yes && (glob.starts_with('-') || !word.begins(['-'])),
-            Self::Many => false,
-        }
-    }
-
-    /// Whether an option is among the words, in any position and grouping.
-    fn among(&self, words: &[Word], program: &str) -> Fit {
-        let mut best = Fit::No;
-        for word in words {
-            best = best.max(self.fits(word));
-            let Some(have) = word.get() else { continue };
-            let want = match self {
-                Self::Literal(want) => want.as_str(),
-                Self::Glob(glob) => glob.trim_end_matches('*'),
-                Self::Many => continue,
-            };
-            // Long options may be abbreviated as long as they are unambiguous.
-            let (name, value) = name_and_value(have);
-            let (wanted, in_it) = name_and_value(want);
-            // The same option with another value does not match.
-            let other = matches!((value, in_it), (Some(value), Some(part)) if !value.starts_with(part));
-            let shortens = name.len() > 3 && name.starts_with("--") && wanted.starts_with(name);
-            if shortens && !other {
-                best = best.max(if name == want { Fit::Yes } else { Fit::Maybe });
-            }
-        }
-        if best == Fit::Yes {
-            return best;
-        }
-        let (Self::Literal(want) | Self::Glob(want)) = self else { return best };
-        let Some(wanted) = letters(program, want.trim_end_matches('*')) else { return best };
-        let clusters = super::programs::row_or_empty(program).is.clusters;
-        let mut missing: Vec<char> = wanted.chars().collect();
-        for word in known(words) {
-            let Some(have) = letters(program, word) else { continue };
-            if clusters || have.chars().all(|c| wanted.contains(c)) {
-                missing.retain(|&c| !have.contains(c));
-            }
-        }
-        if missing.is_empty() { Fit::Yes } else { best }
-    }
-}
-
-/// Splits a pattern at blanks outside quotes. Inside quotes, `*` and `?` are literal.
-fn split(text: &str) -> Result<Vec<Token>, PatternError> {
-    let words = lexed(text).ok_or_else(|| PatternError::new("a quote is not closed"))?;
-    Ok(words.into_iter().map(Token::read).collect())
-}
-
-/// The words of a pattern: each character, and whether it is outside of quotes. `None`: a quote is
-/// not closed.
+/// The words of a pattern, split at blanks outside quotes: each character, and whether it is
+/// outside of quotes, where `*` and `?` are literal. `None`: a quote is not closed.
 fn lexed(text: &str) -> Option<Vec<Vec<(char, bool)>>> {
     // The word that is being read, if one has begun.
     let (mut words, mut word, mut quote) = (Vec::new(), None::<Vec<(char, bool)>>, None::<char>);

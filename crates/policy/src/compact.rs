@@ -41,7 +41,7 @@ pub fn compact(
     let family = rule.family.or(capability.family);
     let Some(body) = body else { return Ok(rule) };
     if capability.command.is_some() || family == Some(Family::Shell) {
-        rule.command = Some(CommandPattern::parse(body)?);
+        rule.command = Some(CommandPattern::parse(body)?.of(effect)?);
     } else if matches!(family, Some(Family::Read | Family::Edit)) {
         let access = if family == Some(Family::Read) { Access::Read } else { Access::Write };
         // For an allow, `**` is what lies below the working folder, as in any path pattern.

@@ -182,6 +182,10 @@ impl<'p> Calls<'p> {
             for tool in self.tools() {
                 let record = self.record(&tool).unwrap_or_default();
                 self.of_record(&tool, &record, &paths, &hosts);
+                if let Some(older) = self.older.capabilities().get(tool.as_str()).filter(|older| ***older != record) {
+                    let older = (**older).clone();
+                    self.of_record(&tool, &older, &paths, &hosts);
+                }
                 if let Some(command) = &record.command {
                     for text in &commands {
                         self.add(&tool, json!({ command.as_str(): text }));

@@ -251,7 +251,9 @@ impl Grant {
     fn covers_call(&self, cx: &Prepared<'_>, exact: &str) -> bool {
         match &self.target {
             GrantTarget::Tool => !cx.is_shell,
-            GrantTarget::Arguments { arguments } => canonical(arguments) == exact && cx.linked_elsewhere().is_none(),
+            GrantTarget::Arguments { arguments } => {
+                canonical(&cx.capability.compared(arguments)) == exact && cx.linked_elsewhere().is_none()
+            }
             GrantTarget::Command { .. } => false,
         }
     }
@@ -341,7 +343,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
-    let exact = canonical(cx.call.arguments);
+    let exact = canonical(&cx.capability.compared(cx.call.arguments));
     if let Some(grant) = live.iter().find(|grant| grant.covers_call(cx, &exact)) {
         return Some(grant.id.clone());
     }

@@ -275,9 +275,9 @@ fn repeated(call: &Prepared<'_>) -> Option<Series> {
     guarded.then(|| Series::new(digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]))))
 }
 
-/// The digest of the tool and the arguments.
+/// The digest of the tool and the arguments that its record does not ignore.
 fn own_digest(call: &Prepared<'_>) -> String {
-    digest(&json!([call.identity(), call.call.arguments]))
+    digest(&json!([call.identity(), call.capability.compared(call.call.arguments)]))
 }
 
 impl Measure {

@@ -1,12 +1,13 @@
 //! What allows a call: a rule for each thing that it does, the built-in table of read-only
 //! commands, or its tier.
 
-use super::argv::{Word, behind_first, display, first, program};
+use super::argv::{Word, base_name, behind_first, display, first, program};
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::path::names_parent;
 use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect, is_here};
+use super::programs::{self, Does};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
 
@@ -185,6 +186,13 @@ fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Optio
 fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
     matches!(part.interpreter, Some(index) if names_interpreter(cx, rule, index))
         || matches!(part.option, Some((index, at)) if names_word(cx, rule, index, at))
+        || matches!(&part.variable, Some((index, value)) if names_variable(cx, rule, (*index, &part.text), value.as_deref()))
+}
+
+/// Whether an allow names a variable that is set for a command, with its value.
+fn names_variable(cx: &Prepared<'_>, rule: &Rule, (index, name): (usize, &str), value: Option<&str>) -> bool {
+    let Some(pattern) = &rule.command else { return false };
+    pattern.sets(name, value) && pattern.allows(cx.words_of(index)) && cx.of_tool(rule)
 }
 
 /// Whether an allow names the interpreter of a part, and so any code of it.
@@ -193,8 +201,17 @@ fn names_interpreter(cx: &Prepared<'_>, rule: &Rule, index: usize) -> bool {
     let Some(program) = first(words) else { return false };
     // A rule that names more than the interpreter means that, and no code; one that names the code
     // means the code.
-    let wide = pattern.len() == 1 || pattern.len() >= words.len() && pattern.is_word_by_word();
+    let wide = pattern.len() == 1
+        || pattern.len() >= words.len() && pattern.is_word_by_word()
+        || matches!(pattern.literal(), Some((named, true)) if ends_in_code(&named));
     wide && pattern.program() == Some(program) && pattern.allows(words) && cx.of_tool(rule)
+}
+
+/// Whether the words of a pattern end in the option behind which an interpreter takes code: `python
+/// -c:*`.
+fn ends_in_code(named: &[&str]) -> bool {
+    let (Some(program), Some(option)) = (named.first(), named.last()) else { return false };
+    named.len() == 2 && programs::known(base_name(program)).does(option) == Some(Does::Code)
 }
 
 /// Whether an allow names a word of a command, and not only what is before it, or allows it as an

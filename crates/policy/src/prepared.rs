@@ -91,7 +91,10 @@ impl<'a> Prepared<'a> {
         // A project's record declares nothing here: it only adds.
         let own = match recorded {
             Some(record) => Cow::Borrowed(record),
-            None => Cow::Owned(ToolCapability::builtin(call.tool).unwrap_or_default()),
+            None => Cow::Owned(ToolCapability {
+                ignore: capability.ignore.clone(),
+                ..ToolCapability::builtin(call.tool).unwrap_or_default()
+            }),
         };
         let arguments = call.arguments;
         let is_shell = capability.command.is_some();
@@ -311,6 +314,7 @@ fn starts_in(effects: &mut SideEffects, start: &str, folder: LexPath) {
     for part in &mut effects.unknowns {
         part.interpreter = part.interpreter.map(|index| index + 1);
         part.option = part.option.map(|(index, at)| (index + 1, at));
+        part.variable = part.variable.take().map(|(index, value)| (index + 1, value));
     }
     effects.commands.insert(0, Command { words: vec![Word::known("cd"), Word::known(start)], role: Role::Runs });
     effects.files.push(FileEffect { path: Some(folder), ..whole_file(start, Access::Read) });

@@ -34,7 +34,7 @@ pub(super) fn texts<'a>(arguments: &'a Value, capability: &ToolCapability, recor
     }
     let Value::Object(map) = arguments else { return found };
     for (name, value) in map {
-        if capability.declares(name) || recorded && is_listed(OF_TEXT, name) {
+        if capability.declares(name) || capability.ignore.contains(name) || recorded && is_listed(OF_TEXT, name) {
             continue;
         }
         let before = found.len();
@@ -100,7 +100,7 @@ pub(super) fn of_a_shell<'a>(arguments: &'a Value, record: &ToolCapability, own:
     let known: Vec<&str> = own.declared().chain(judged).collect();
     for (name, value) in arguments.as_object()? {
         let acts = matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_) | Value::Bool(true));
-        if acts && !known.contains(&name.as_str()) && !is_listed(OF_SHELLS, name) {
+        if acts && !known.contains(&name.as_str()) && !own.ignore.contains(name) && !is_listed(OF_SHELLS, name) {
             return Some(name);
         }
     }

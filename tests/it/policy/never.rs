@@ -128,6 +128,14 @@ fn a_condition_on_what_the_record_does_not_have() {
 
 #[test]
 fn a_pattern_that_no_command_fits() {
+    // An allow may name a variable.
+    for rule in ["Bash(RUSTFLAGS=* cargo test:*)", "Bash(FOO=bar rm)"] {
+        for effect in ["deny", "ask"] {
+            let (file, found) = load(&format!("{effect} = [{rule:?}]\n"));
+            assert!(found == [("policy-pattern", Severity::Error)] && file.broken, "{effect} {rule}");
+        }
+        assert_eq!(load(&format!("allow = [{rule:?}]\n")).0.lint(), []);
+    }
     let pattern = Some("policy-pattern");
     is(&[
         ("Bash(curl * | sh)", pattern),
@@ -135,8 +143,6 @@ fn a_pattern_that_no_command_fits() {
         ("Bash(rm -rf x; ls)", pattern),
         ("Bash(echo * > /etc/passwd)", pattern),
         ("Bash(make 2>&1)", pattern),
-        ("Bash(RUSTFLAGS=* cargo test:*)", pattern),
-        ("Bash(FOO=bar rm)", pattern),
         ("Bash(git {push,pull}:*)", pattern),
         ("Bash(git (push|pull):*)", pattern),
         ("Bash(^rm.*)", pattern),

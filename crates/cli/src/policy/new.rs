@@ -16,6 +16,8 @@ pub(crate) enum Domain {
     Data,
     /// Requests to services, and the tools of one service
     Http,
+    /// Operating services: reading runs, changes require approval, destroying is denied
+    Ops,
 }
 
 #[derive(Debug, Args)]
@@ -34,6 +36,7 @@ fn template(domain: Domain) -> &'static str {
         Domain::Coding => include_str!("templates/coding.toml"),
         Domain::Data => include_str!("templates/data.toml"),
         Domain::Http => include_str!("templates/http.toml"),
+        Domain::Ops => include_str!("templates/ops.toml"),
     }
 }
 

@@ -16,6 +16,7 @@ mod measure;
 mod policy_derive;
 mod policy_eval;
 mod policy_new;
+mod policy_templates;
 mod readme;
 mod schemas;
 mod search;

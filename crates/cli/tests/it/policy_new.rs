@@ -14,10 +14,14 @@ fn policy(domain: &str) -> PolicyFile {
 
 #[test]
 fn a_starter_policy_is_valid() {
-    for domain in ["coding", "data", "http"] {
+    for domain in ["coding", "data", "http", "ops"] {
         let file = policy(domain);
         assert_eq!(file.check(None), [], "{domain}");
-        let wide: Vec<_> = file.lint().into_iter().filter(|found| found.code != "policy-interpreter").collect();
+        let (code, wide): (Vec<_>, Vec<_>) =
+            file.lint().into_iter().partition(|found| found.code == "policy-interpreter");
+        for found in code {
+            assert!(RUNS_CODE.iter().any(|rule| found.message.starts_with(&format!("`{rule}` "))), "{found:?}");
+        }
         let own = wide.iter().filter(|found| found.code != "policy-no-boundary");
         assert_eq!(own.count(), 0, "{domain}: {wide:?}");
     }
@@ -29,6 +33,21 @@ fn a_starter_policy_is_valid() {
     assert_eq!(run(&["policy", "check", file]).code, 0);
     std::fs::remove_file(place).unwrap();
 }
+
+/// What the templates allow of programs that may run other code: programs that only read the code
+/// that they are given, those whose command is judged on its own, and code that the template names.
+const RUNS_CODE: [&str; 10] = [
+    "Bash(awk:*)",
+    "Bash(jq:*)",
+    "Bash(find:*)",
+    "Bash(less:*)",
+    "Bash(timeout:*)",
+    "Bash(xargs:*)",
+    "Bash(python -c:*)",
+    "Bash(python3 -c:*)",
+    "Bash(node -e:*)",
+    "Bash(node --test:*)",
+];
 
 #[test]
 fn an_agent_works_under_the_coding_policy() {
@@ -101,21 +120,53 @@ fn commands_of_real_projects_under_the_coding_policy() {
 }
 
 /// The rows of AGENTS.md and all rows that run, shipped and with the projects' allows.
-const FLOORS: [[usize; 2]; 2] = [[25, 282], [58, 360]];
+const FLOORS: [[usize; 2]; 2] = [[64, 395], [75, 420]];
 
-/// What the red teams tried, under the shipped template instead of the rules of each row. The goal
-/// is none; most that run use an interpreter that the template allows. Ceilings only fall.
+/// What the red teams tried, under the shipped template instead of the rules of each row. The
+/// template allows writing in the folder, so each file of a row there is one that it protects: a
+/// file beside the folder, or `.env`. With the line that is prepared in the template for it,
+/// reading outside of the folder asks.
 #[test]
 fn attacks_under_the_coding_policy() {
-    let policy = Policy::new(vec![policy("coding")]);
-    for (file, most) in [("policy/attacks.jsonl", 108), ("policy/attacks3.jsonl", 31)] {
+    let text = run(&["policy", "new", "--for", "coding"]).out;
+    let confined = text.replace("    # \"Read(!**)\",", "    \"Read(!**)\",");
+    assert_ne!(text, confined);
+    let [as_shipped, confined] = [text, confined].map(|text| {
+        Policy::new(vec![PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap()])
+    });
+    for (file, most) in [("policy/attacks.jsonl", 108), ("policy/attacks3.jsonl", 19)] {
         let rows = rows(file);
         let must = rows.iter().filter(|row| row["grade"] == "must" && row["tool"] == "Bash");
-        let allowed: Vec<&Value> = must.clone().filter(|row| decided(&policy, row).runs()).collect();
-        println!("{file}: {}/{} must rows run under the template", allowed.len(), must.count());
-        assert!(allowed.len() <= most, "{file}: {} run", allowed.len());
+        let allowed: Vec<&Value> = must.clone().filter(|row| decided(&as_shipped, row).runs()).collect();
+        let moved = must.clone().filter(|row| !MEANT.contains(&row["args"]["command"].as_str().unwrap()));
+        let mut holes: Vec<Value> = moved.map(outside_of_the_folder).collect();
+        holes.retain(|row| decided(if row["cls"] == "outside-read" { &confined } else { &as_shipped }, row).runs());
+        let (all, run) = (must.count(), allowed.len());
+        println!("{file}: {run}/{all} must rows run as written, {} outside of what the template allows", holes.len());
+        assert!(run <= most && holes.is_empty(), "{file}: {run} run, {holes:#?}");
     }
 }
+
+/// A row whose files in the folder are files that the template protects.
+fn outside_of_the_folder(row: &Value) -> Value {
+    let command = row["args"]["command"].as_str().unwrap();
+    let mut moved = row.clone();
+    moved["args"]["command"] = command.replace("PWNED", "../PWNED").replace("protected.txt", ".env").into();
+    moved
+}
+
+/// What the template allows by its comments, and what the rows deny: building and testing, writing
+/// files of the folder by options, and showing a signature, which runs `gpg`.
+const MEANT: [&str; 8] = [
+    "cargo r",
+    "cargo t",
+    "sed --in-place s/a/b/ x",
+    "sed -i.bak s/a/b/ x",
+    "git show HEAD:a --output=x",
+    "git diff --output=f",
+    "tree -o f",
+    "git log --pretty=format:%GK",
+];
 
 #[test]
 fn other_shells_run_nothing_unasked() {

@@ -3,6 +3,7 @@
 //! this kind only allows nothing.
 
 use crate::capability::{Family, ToolCapability};
+use crate::command::Mistake;
 use crate::decision::Effect;
 use crate::diagnostic::Diagnostic;
 use crate::load::PolicyFile;
@@ -157,6 +158,9 @@ fn condition(rule: &Rule, recorded: Option<&ToolCapability>) -> Option<Never> {
 /// A command pattern that no command fits.
 fn pattern(rule: &Rule) -> Option<Never> {
     let mistake = rule.command.as_ref()?.mistake().filter(|mistake| mistake.never())?;
+    if rule.effect == Effect::Allow && mistake == Mistake::Environment {
+        return None;
+    }
     let (why, help) = mistake.texts();
     Some(Never::new("policy-pattern", why, help))
 }

@@ -128,7 +128,10 @@ pub(super) fn commands(rule: &Rule, command: &CommandPattern, report: Report<'_>
         && let Some((program, rest)) = words.split_first()
     {
         let program = base_name(program);
-        let narrow = !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
+        // `python -m pytest` names the module that runs.
+        let own = programs::known(program);
+        let names_module = matches!(rest, [option, _, ..] if own.stops(option) && own.does(option) == Some(Does::Load));
+        let narrow = names_module || !rest.is_empty() && !rest.iter().any(|word| word.starts_with('-'));
         let runs = tables::runs_code(program) || launchers::is_launcher(program);
         if runs && !narrow {
             let message = format!("`{text}` allows arbitrary code: `{program}` runs any code it is given");

@@ -3,12 +3,13 @@
 //! not see there, it never matches.
 
 use super::lexed;
+use super::variables::name_of;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mistake {
     /// An operator or a redirection: commands are compared one by one, without them.
     Operator,
-    /// `NAME=value` in front: a variable is no word of a command.
+    /// `NAME=value` in front of an ask or a deny: a variable is no word of a command.
     Environment,
     /// `{a,b}` or `(a|b)`: no word has this form once it is read.
     Alternatives,
@@ -71,7 +72,7 @@ impl Mistake {
             bare.push(outside);
         }
         let first = whole.first().map_or("", String::as_str);
-        if is_assignment(words.first()?) {
+        if name_of(words.first()?).is_some() {
             return Some(Self::Environment);
         }
         if whole.iter().any(|text| is_operator(text)) {
@@ -93,14 +94,6 @@ impl Mistake {
 fn expands(text: &str) -> bool {
     let mut behind_dollars = text.split('$').skip(1);
     text.contains('`') || behind_dollars.any(|rest| rest.starts_with(|c: char| c.is_alphabetic() || "_{(".contains(c)))
-}
-
-/// `NAME=value`, with a name outside of quotes.
-fn is_assignment(word: &[(char, bool)]) -> bool {
-    let Some(end) = word.iter().position(|(c, _)| *c == '=') else { return false };
-    let name = word.get(..end).unwrap_or_default();
-    let is_bare = name.iter().all(|(c, bare)| *bare && (c.is_ascii_alphanumeric() || *c == '_'));
-    is_bare && matches!(name.first(), Some((c, _)) if !c.is_ascii_digit())
 }
 
 /// Whether a word is an operator or a redirection, or has an operator within it that no program's

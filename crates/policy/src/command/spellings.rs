@@ -108,7 +108,18 @@ impl<'w> Command<'w> {
         let name = usual(program).unwrap_or(program);
         let mut parts = name.split(' ');
         let program = parts.next()?;
-        Some(Self { program, words: parts.chain(rest.iter().copied()).collect() })
+        let mut words: Vec<&str> = parts.chain(rest.iter().copied()).collect();
+        // service(8): `service --full-restart name` is `service name stop` and then `start`.
+        if program == "service" && words.contains(&"--full-restart") {
+            words.extend(["stop", "start", "restart"]);
+        }
+        // apt-get(8), `install`: "If a hyphen is appended to the package name", it is removed.
+        if program == "apt" && words.iter().any(|word| !word.starts_with('-') && word.ends_with('-')) {
+            words.retain(|word| *word != "install");
+            words = words.iter().map(|word| word.trim_end_matches('-')).collect();
+            words.insert(0, "remove");
+        }
+        Some(Self { program, words })
     }
 
     /// Whether each word of a rule is in the command: subcommands in order, with nothing between

@@ -38,6 +38,9 @@ pub(super) fn readings(host: &str) -> Vec<String> {
             add(inner.to_string());
         }
     }
+    if let Some(address) = in_name(host) {
+        add(address.to_string());
+    }
     for octal in [true, false] {
         if let Some(bits) = aton(host, octal) {
             add(Ipv4Addr::from(bits).to_string());
@@ -51,7 +54,31 @@ pub(super) fn readings(host: &str) -> Vec<String> {
 pub(super) fn is_own(host: &str) -> bool {
     let v4 = host.parse::<Ipv4Addr>().is_ok_and(|a| a.is_loopback() || a.is_unspecified());
     let v6 = host.parse::<Ipv6Addr>().is_ok_and(|a| a.is_loopback() || a.is_unspecified());
-    v4 || v6 || host == "localhost" || host.ends_with(".localhost")
+    v4 || v6 || host.ends_with(".localhost") || OWN_NAMES.contains(&host)
+}
+
+/// Names of this machine in the hosts files of common systems: Debian (`ip6-…`), Fedora
+/// (`localhost.localdomain`, `localhost4`, `localhost6`).
+const OWN_NAMES: [&str; 8] = [
+    "localhost",
+    "localhost.localdomain",
+    "localhost4",
+    "localhost4.localdomain4",
+    "localhost6",
+    "localhost6.localdomain6",
+    "ip6-localhost",
+    "ip6-loopback",
+];
+
+/// Domains whose servers answer every name with the address that is in it: `app.10.0.0.1.nip.io`,
+/// `10-0-0-1.sslip.io`. Source: nip.io, sslip.io.
+const NAMED_BY_ADDRESS: [&str; 3] = [".nip.io", ".sslip.io", ".xip.io"];
+
+/// The address in a name of such a domain.
+fn in_name(host: &str) -> Option<Ipv4Addr> {
+    let name = NAMED_BY_ADDRESS.iter().find_map(|end| host.strip_suffix(end))?;
+    let parts: Vec<&str> = name.split(['.', '-']).collect();
+    parts.get(parts.len().checked_sub(4)?..)?.join(".").parse().ok()
 }
 
 /// The IPv4 address within an IPv6 one: mapped, compatible, NAT64 (RFC 6052), 6to4 (RFC 3056).

@@ -9,7 +9,7 @@ use crate::capability::{Actions, Family, PolicyTier, ToolCapability};
 use crate::dialect::Shell;
 
 const KEYS: &str =
-    "tier reads writes hosts command workdir shell interactive target like undo trust sends repeat actions why";
+    "tier reads writes hosts command workdir shell interactive target like undo trust sends repeat ignore actions why";
 
 /// Reads all capability records. `false` if one of them is not sound: it may lack an argument that
 /// it was to declare, so that a deny of a path or host would not match.
@@ -43,9 +43,15 @@ pub(super) fn read(
         let silent = silent && capability.writes.is_none() && capability.hosts.is_empty();
         if let Some(known) = ToolCapability::builtin(name.get_ref()).filter(|_| silent) {
             let ToolCapability { tier, undo, actions, why, shell, interactive, trust, sends, .. } = capability;
-            let ToolCapability { repeat_asks, place, is_broken, .. } = capability;
-            let known = ToolCapability { trust, sends, repeat_asks, ..known };
+            let ToolCapability { repeat_asks, ignore, place, is_broken, .. } = capability;
+            let known = ToolCapability { trust, sends, repeat_asks, ignore, ..known };
             capability = ToolCapability { tier, undo, actions, why, shell, interactive, place, is_broken, ..known };
+        }
+        if let Some(own) = capability.ignore.iter().find(|own| capability.declares(own)) {
+            let message = format!("`ignore` names `{own}`, on which the decision about a call depends");
+            reader.error("policy-ignore", at, message, "name only arguments that change nothing that the tool does");
+            capability = ToolCapability { tier: None, actions: None, is_broken: true, ..capability };
+            all_sound = false;
         }
         capabilities.insert(name.get_ref().to_string(), capability);
     }
@@ -141,6 +147,7 @@ fn field(
             Some("allow") => {}
             _ => reader.error("policy-repeat", value.span().start, "`repeat` must be ask or allow", ""),
         },
+        "ignore" => capability.ignore = reader.texts(value, key).unwrap_or_default(),
         "target" => capability.target = reader.text(value, key),
         "like" => {
             capability.family = Family::of_name(value.get_ref().as_str().unwrap_or_default());

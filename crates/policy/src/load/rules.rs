@@ -203,7 +203,9 @@ impl Written {
         let mut rule = Rule::new(self.decide, ToolPattern::parse(tool)?, tool);
         rule.family = Family::of_name(tool);
         rule.target.clone_from(&self.target);
-        rule.command = self.command.as_deref().map(CommandPattern::parse).transpose()?;
+        if let Some(command) = &self.command {
+            rule.command = Some(CommandPattern::parse(command)?.of(self.decide)?);
+        }
         rule.host = self.host.as_deref().map(HostPattern::parse).transpose()?;
         if let Some(path) = &self.path {
             let access = match self.access {

@@ -20,12 +20,14 @@
 //! | `/dev/fd/3`, `/proc/self/fd/3` | never | unknown, unless it is a standard stream |
 //! | `/private/etc/a`, `/System/Volumes/Data/a` | as written | also `/etc/a`, `/a` |
 //! | `a:b` | as written | also `a`: an NTFS stream |
+//! | `a::$INDEX_ALLOCATION/b` | never | `a/b`: a stream of a folder |
+//! | `GIT~1/b` | never | `.git/b`: a short name |
 //! | `//a`, `/./a`, `a/` | the plain path | the same |
 
 use percent_encoding::percent_decode_str;
 
 use super::MOST;
-use crate::unicode::{has_unseen, strip};
+use crate::unicode::{has_unseen, is_digits, strip};
 
 /// What a text may name besides its literal path.
 #[derive(Debug, Default)]
@@ -60,7 +62,8 @@ pub(super) fn plain_url(text: &str) -> Option<&str> {
 
 type Read = fn(&str, &mut Readings);
 
-const READS: &[Read] = &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases];
+const READS: &[Read] =
+    &[url, unseen, lookalikes, trimmed, decoded, slashes, variables, users, kernel, ends, aliases, short];
 
 /// Every other reading of a text. Those that lead to the fully decoded one come first, so that a
 /// text with more readings than are kept cannot hide that one.
@@ -285,6 +288,26 @@ fn aliases(text: &str, found: &mut Readings) {
         let is_name = head.is_empty() && !text.starts_with('/');
         found.add(&if is_name { file.to_owned() } else { format!("{head}/{file}") });
     }
+}
+
+/// What NTFS names otherwise: a folder by its stream, and a file by eight characters and three,
+/// where the dot at the front of a name is dropped.
+fn short(text: &str, found: &mut Readings) {
+    let long = |name: &str| match name.split_once('~') {
+        Some((stem, number)) if is_stem(stem) && is_digits(number) => format!(".{}", stem.to_lowercase()),
+        _ if name.to_ascii_lowercase().contains(":$index_allocation") => {
+            name.split(':').next().unwrap_or_default().to_owned()
+        }
+        _ => name.to_owned(),
+    };
+    if text.contains(['~', '$']) {
+        found.add_other(text, &text.split('/').map(long).collect::<Vec<_>>().join("/"));
+    }
+}
+
+/// Whether a text may be the front of a short name.
+fn is_stem(text: &str) -> bool {
+    (1..=6).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 #[cfg(test)]

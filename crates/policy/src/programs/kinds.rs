@@ -31,6 +31,8 @@ pub(crate) struct Kinds {
     pub(crate) launcher: bool,
     /// A launcher that is often used for something else.
     pub(crate) often_other: bool,
+    /// Its expressions may name files that it reads: `load("a.yml")`.
+    pub(crate) loads_files: bool,
     /// It only reads, unless `not_read_only` lists an option that it has.
     pub(crate) only_reads: bool,
     /// A subcommand of a launcher that only shows something.
@@ -65,12 +67,16 @@ pub(crate) struct Kinds {
     pub(crate) runs_arguments: bool,
     /// It reads the language of `sed`.
     pub(crate) sed: bool,
+    /// It runs a command of the shell in the shell itself: `builtin`.
+    pub(crate) same_shell: bool,
     /// It sets environment variables for a command: `env`.
     pub(crate) sets_environment: bool,
     /// Its operands set variables: `make`.
     pub(crate) sets_variables: bool,
     /// It is a shell.
     pub(crate) shell: bool,
+    /// It shows or copies all files of a repository.
+    pub(crate) shows_all: bool,
     /// It shows files of a revision.
     pub(crate) shows_files: bool,
     /// Options with a slash: `msbuild /p:x=y`.

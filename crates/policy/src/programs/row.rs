@@ -27,6 +27,14 @@ pub(crate) enum Does {
     /// Nothing that matters, with a value only where one is attached.
     #[serde(rename = "optional")]
     Optional,
+    /// Its value is a name, which does nothing that matters; what is no plain name is code or
+    /// settings that are loaded.
+    #[serde(rename = "named")]
+    Name,
+    /// Its value is a folder, a project or a package below the working folder; what is elsewhere
+    /// selects another place.
+    #[serde(rename = "below")]
+    Below,
     /// Its value is a file that is read.
     #[serde(rename = "read")]
     Read,
@@ -277,6 +285,8 @@ pub(crate) struct Program {
     pub(crate) fills: Words,
     /// Options with which a program of the kind `writes-operands` writes other files, too.
     pub(crate) writes_more: Words,
+    /// Options with which it shows all files of a repository, unless a path is named.
+    pub(crate) shows_all_with: Words,
     pub(crate) unpacks: Option<Unpacks>,
     /// Options without which it does not unpack.
     pub(crate) unpacks_with: Words,

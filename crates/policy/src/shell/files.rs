@@ -8,8 +8,8 @@ use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use super::{globs, outputs};
-use crate::argv::{Word, arguments, behind_first};
-use crate::programs::{Files, Program, Recursive, Style};
+use crate::argv::{Word, arguments, behind_first, place_of};
+use crate::programs::{Files, Operands, Program, Recursive, Style};
 use crate::rule::Access;
 
 /// Whether a command affects everything below its operands, and whether below those that a glob
@@ -165,6 +165,11 @@ fn into_folder(walker: &mut Walker, sources: &[Word], target: &Word) {
 /// does not deny.
 pub(super) fn possible(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let shows = matches!(says.program, Some(program) if program.is.shows_files);
+    // Also files that are no longer in the folder.
+    let all = matches!(says.program, Some(program) if program.is.shows_all) || says.has(|own| &own.shows_all_with);
+    if all && place_of(words, "--").is_none() {
+        walker.file(&Word::known("."), Access::Read, false, true);
+    }
     if !shows && matches!(says.own, Some(own) if own.is.reads_nothing) {
         return;
     }
@@ -216,4 +221,41 @@ fn named(word: &str) -> Option<&str> {
     let value = value.rsplit('@').next().unwrap_or(value);
     let apart = value.contains(char::is_whitespace) || value.contains("://");
     if value.len() < 300 && value.contains(['.', '/']) && !apart { Some(value) } else { None }
+}
+
+/// Takes the globs among the operands of a command for the files that they expand to, where that
+/// can be no option and nothing else that does more than a file. The others stay unknown.
+pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
+    let (Some(own), Some(program)) = (says.own, says.program) else { return };
+    let acts = program.is.path_operands || program.is.pipe_operands || !program.executes.is_empty();
+    if acts || !program.is_listed || own.is.interpreter && !own.is.reads_data {
+        return;
+    }
+    let operands = match program.operands {
+        Operands::Data | Operands::Read | Operands::Write | Operands::Code => says.operands.as_slice(),
+        Operands::PatternRead => says.without_pattern(),
+        // The last one is where the others are copied to.
+        Operands::Copy | Operands::Move => says.operands.split_last().map_or(&[][..], |(_, sources)| sources),
+        Operands::ReadWrite
+        | Operands::Host
+        | Operands::Command
+        | Operands::Inline
+        | Operands::Other
+        | Operands::None => return,
+    };
+    for word in operands {
+        // `*.c` may expand to `-x.c` or `@x.c`, `src/*.c` may not.
+        let is_file = word.text.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_'));
+        if !(program.is.takes_any || is_file && !globs::may_be_option(word, false)) {
+            continue;
+        }
+        let Some(at) = walker.found.unknowns.iter().position(|part| part.kind == "glob" && part.text == word.text)
+        else {
+            continue;
+        };
+        walker.found.unknowns.remove(at);
+        if program.operands == Operands::Code {
+            walker.file(word, Access::Read, false, false);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::side_effects::{Command, FileEffect, Role, Weight};
 use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
 use crate::argv::{Word, all_known, base_name, behind_first, first, unknown};
-use crate::programs::{self, Does, Program};
+use crate::programs::{self, Does, Operands, Program};
 use crate::rule::Access;
 
 impl Walker {
@@ -61,6 +61,11 @@ impl Walker {
         if !says.program.is_some_and(Program::only_looks) {
             self.found.file_hints.extend(input.text().map(str::to_owned));
         }
+        // `wget -i -` reads from its input what it fetches.
+        let fetches = matches!(says.program, Some(program) if program.operands == Operands::Host);
+        if let Some(text) = input.text().filter(|_| fetches && says.operands.iter().any(|word| word.is("-"))) {
+            self.found.hosts.extend(text.split_whitespace().map(str::to_owned));
+        }
         files::files(self, &words, &says);
         if let Some(own) = own {
             code::inspect(self, own, &words, &says, (input, index));
@@ -68,6 +73,9 @@ impl Walker {
             outputs::inspect(self, own, &words, &says);
         }
         files::possible(self, &words, &says);
+        if role == Role::Runs {
+            files::settle_globs(self, &says);
+        }
     }
 
     /// Adds what unknown words probably become.

@@ -294,7 +294,7 @@ impl<'r, 'w> Reader<'r, 'w> {
             let names = program.operands == Operands::Code && !unlisted;
             self.walker.found.code_hints.extend(texts(self.words).filter(|text| !names || !is_name(text)));
         }
-        if (code || program.operands == Operands::Other) && !self.guessed {
+        if (code || program.operands == Operands::Other || program.is.loads_files) && !self.guessed {
             self.walker.found.file_hints.extend(texts(self.words));
         }
         // What it starts has options of its own.
@@ -352,6 +352,8 @@ fn is_place(text: &str) -> bool {
 
 /// Whether a text has a path or a setting in it that is no number.
 fn names_a_place(text: &str) -> bool {
+    // `clippy::all` is a name.
+    let text = &text.replace("::", "");
     let (_, value) = text.split_once('=').unwrap_or(("", text));
     let is_number = text.contains('=') && is_digits(value);
     text.contains(['/', '=', ':']) && !is_number

@@ -97,6 +97,10 @@ pub struct Unknown {
     /// that of the word. An allow or a grant that names the word covers it.
     #[serde(skip)]
     pub option: Option<(usize, usize)>,
+    /// For a variable that is set for a command: the index of the command, and its value, if that
+    /// is known. An allow that names the variable covers it.
+    #[serde(skip)]
+    pub variable: Option<(usize, Option<String>)>,
     /// For a command whose settings lie where it runs: that folder. Where the call itself runs
     /// there, it is no unknown.
     #[serde(skip)]
@@ -107,7 +111,7 @@ impl Unknown {
     /// A part of which no more is known; long texts are cut.
     pub(super) fn new(kind: &'static str, text: &str, weight: Weight) -> Self {
         let text = text.chars().take(80).collect();
-        Self { kind, text, weight, interpreter: None, option: None, folder: None }
+        Self { kind, text, weight, interpreter: None, option: None, variable: None, folder: None }
     }
 
     /// Why it needs a person, as a sentence.

@@ -298,8 +298,13 @@ impl Walker {
             }
             return;
         }
+        let command = self.found.commands.len();
         for (name, value) in assigned {
+            let before = self.found.unknowns.len();
             self.environment(&name, value.as_deref());
+            for part in self.found.unknowns.iter_mut().skip(before).filter(|part| part.kind == "environment") {
+                part.variable = if self.supposing { None } else { Some((command, value.clone())) };
+            }
             // A proxy is a host that the program contacts.
             let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
             self.found.hosts.extend(value.filter(|value| is_proxy || value.contains("://")));
@@ -312,6 +317,14 @@ impl Walker {
             input = self.input.clone();
         }
         self.run(words, &input);
+        // Guesses may be before the command.
+        let mut commands = self.found.commands.iter().enumerate().skip(command);
+        let index = commands.find(|(_, own)| own.role != Role::Guess).map(|(index, _)| index);
+        for part in &mut self.found.unknowns {
+            if matches!(part.variable, Some((of, _)) if of == command) {
+                part.variable = part.variable.take().and_then(|(_, value)| Some((index?, value)));
+            }
+        }
         self.read = input.text().map(str::to_owned);
     }
 

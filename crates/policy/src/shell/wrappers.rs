@@ -49,6 +49,11 @@ pub(super) fn unwrap(
         Some(outer) if wrapper.is.transparent && outer.role == Role::Runs => outer.role = Role::Carries,
         _ => {}
     }
+    if wrapper.is.same_shell {
+        // `builtin cd folder` changes the folder of what follows.
+        walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
+        return true;
+    }
     walker.apart(|walker| {
         for folder in says.values(Does::Into) {
             walker.place = if let Some(to) = folder.get() { walker.place.enter(to) } else { Place::unknown() };

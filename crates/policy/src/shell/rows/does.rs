@@ -2,6 +2,7 @@
 
 use super::Reader;
 use crate::argv::{Word, name_and_value, text_at, value_at};
+use crate::glob::climbs;
 use crate::programs::Does;
 use crate::rule::Access;
 use crate::shell::redirect::is_sink;
@@ -26,6 +27,8 @@ impl Reader<'_, '_> {
         let text = value.and_then(Word::get);
         match does {
             Does::Flag | Does::Value | Does::Optional => {}
+            Does::Name if matches!(text, Some(text) if is_plain_name(text)) => {}
+            Does::Below if matches!(text, Some(text) if is_below(text)) => {}
             Does::Read => {
                 let Some(file) = value else { return };
                 self.walker.file(file, Access::Read, false, false);
@@ -65,7 +68,7 @@ impl Reader<'_, '_> {
                 let part = Unknown::new("inline-code", text, Weight::Code);
                 self.walker.found.unknowns.push(Unknown { interpreter: Some(self.index), ..part });
             }
-            Does::Load => {
+            Does::Load | Does::Name => {
                 // A module of an interpreter is code for it: who allows the interpreter allows
                 // that.
                 let option = value_at(self.words, at).unwrap_or_default();
@@ -81,7 +84,7 @@ impl Reader<'_, '_> {
                 let weight = if module || plain { Weight::Value } else { Weight::Code };
                 self.doubt("loading-option", at, weight, if module { Some(self.index) } else { None });
             }
-            Does::Folder => self.unlisted("option-for-another-place", at),
+            Does::Folder | Does::Below => self.unlisted("option-for-another-place", at),
             Does::Into => {
                 if let Some(folder) = value {
                     self.walker.file(folder, Access::Write, false, true);
@@ -104,4 +107,25 @@ impl Reader<'_, '_> {
             _ => self.walker.suppose(line),
         };
     }
+}
+
+/// Whether a value is a name that is no path: `wasm32-wasip1`, `@scope/package`, but not `a.json`.
+fn is_plain_name(text: &str) -> bool {
+    let (scope, name) = match text.strip_prefix('@').and_then(|rest| rest.split_once('/')) {
+        Some((scope, name)) => (scope, name),
+        None => ("", text),
+    };
+    // The name of a file ends in a short word behind a dot, as no target or package does.
+    let is_file = matches!(name.rsplit_once('.'), Some((_, end)) if end.bytes().all(|b| b.is_ascii_alphanumeric()));
+    let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    name.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_word(scope) && is_word(name) && !is_file
+}
+
+/// Whether a value names something below the working folder: a package, or a relative path that
+/// does not climb.
+fn is_below(text: &str) -> bool {
+    let rest = text.strip_prefix('@').or_else(|| text.strip_prefix("./")).unwrap_or(text);
+    let is_plain = rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/'));
+    let is_relative = rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    (is_plain && is_relative && !climbs(rest)) || text == "."
 }

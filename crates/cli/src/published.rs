@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::audit::{Checkpoint, Sealed};
-use toolfold::policy::{Approval, Explanation, Grant};
+use toolfold::policy::{Approval, Compared, Explanation, Grant, Learned};
 use toolfold::skill::{Activation, Instructions};
 use toolfold_measure::ab::{Comparison, Experiment};
 
@@ -26,7 +26,7 @@ pub(super) struct Published {
 }
 
 /// Every command that writes JSON.
-pub(super) const ALL: [Published; 44] = [
+pub(super) const ALL: [Published; 46] = [
     Published::lines("session", super::session::session_schema),
     Published::value::<toolfold_measure::report::Report>("report"),
     Published::value::<super::expand::Answer>("expand"),
@@ -45,6 +45,8 @@ pub(super) const ALL: [Published; 44] = [
     Published::lines("count", schema_of::<super::count::CountLine>),
     Published::value::<super::policy::CheckAnswer>("policy check"),
     Published::value::<Explanation>("policy explain"),
+    Published::value::<Learned>("policy learn"),
+    Published::value::<Compared>("policy diff"),
     Published::value::<Vec<Diagnostic>>("policy lint"),
     Published::lines("policy eval", schema_of::<toolfold::policy::eval::Evaluated>),
     Published::value::<Vec<Approval>>("approvals list"),

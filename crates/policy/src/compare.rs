@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +31,7 @@ const HOME: &str = "/home/user";
 const FILES: [&str; 2] = ["f.txt", "/etc/hosts"];
 
 /// The differences between two policies.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Compared {
     /// How many calls were tried.
@@ -44,7 +45,7 @@ pub struct Compared {
 }
 
 /// A call that two policies decide differently.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct ChangedDecision {
     /// The tool, as rules name it.
@@ -141,7 +142,7 @@ impl<'p> Calls<'p> {
         Self { older, newer, rules, made: BTreeSet::new(), cut: false }
     }
 
-    fn add(&mut self, tool: &str, arguments: Value) {
+    fn add(&mut self, tool: &str, arguments: &Value) {
         if self.made.len() < MAX_TRIED {
             self.made.insert((tool.to_owned(), arguments.to_string()));
         } else {
@@ -188,7 +189,7 @@ impl<'p> Calls<'p> {
                 }
                 if let Some(command) = &record.command {
                     for text in &commands {
-                        self.add(&tool, json!({ command.as_str(): text }));
+                        self.add(&tool, &json!({ command.as_str(): text }));
                     }
                     continue;
                 }
@@ -201,10 +202,10 @@ impl<'p> Calls<'p> {
 
     /// A call for each argument that a record declares.
     fn of_record(&mut self, tool: &str, record: &ToolCapability, paths: &BTreeSet<String>, hosts: &BTreeSet<String>) {
-        self.add(tool, json!({}));
+        self.add(tool, &json!({}));
         if let Some(actions) = &record.actions {
             for action in actions.tiers.keys() {
-                self.add(tool, json!({ actions.arg.as_str(): action }));
+                self.add(tool, &json!({ actions.arg.as_str(): action }));
             }
         }
         for (argument, access) in declared(record) {
@@ -215,12 +216,12 @@ impl<'p> Calls<'p> {
                 for (other, _) in declared(record).filter(|(other, own)| *other != argument && *own != access) {
                     arguments.insert(other, FILES.first().copied().unwrap_or_default().into());
                 }
-                self.add(tool, Value::Object(arguments));
+                self.add(tool, &Value::Object(arguments));
             }
         }
         for argument in record.hosts.iter().filter_map(|names| names.split('|').next()) {
             for host in hosts {
-                self.add(tool, json!({ argument: format!("https://{host}/") }));
+                self.add(tool, &json!({ argument: format!("https://{host}/") }));
             }
         }
     }
@@ -236,7 +237,7 @@ impl<'p> Calls<'p> {
                 let name = if name == "*" { "text" } else { name };
                 arguments.insert(name.to_owned(), pattern.replace('*', fill).replace('?', "x").into());
             }
-            self.add(tool, Value::Object(arguments));
+            self.add(tool, &Value::Object(arguments));
         }
     }
 
@@ -290,7 +291,7 @@ impl<'p> Calls<'p> {
 
 /// A name that a glob fits.
 fn filled(glob: &str) -> String {
-    if is_glob(glob) { glob.replace('*', "x").replace('?', "x") } else { glob.to_owned() }
+    if is_glob(glob) { glob.replace(['*', '?'], "x") } else { glob.to_owned() }
 }
 
 /// The first of each group of arguments that name files.

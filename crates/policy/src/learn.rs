@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::argv::{Word, base_name, display};
@@ -32,7 +33,7 @@ const MAX_EXAMPLES: usize = 3;
 const MAX_OPTIONS: usize = 400;
 
 /// What recorded calls teach about a policy.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Learned {
     /// How many calls were judged. The same call counts each time.
@@ -50,7 +51,7 @@ pub struct Learned {
 }
 
 /// A rule that recorded calls need.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LearnedRule {
     /// The rule as a policy file writes it: the text of a compact rule, or the fields of a
@@ -67,7 +68,7 @@ pub struct LearnedRule {
 }
 
 /// Calls that no proposed rule lets run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LeftCalls {
     /// Why.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::guess::{Argument, Kind, guessed_arguments};
+use super::guess::{Argument, Kind, guessed_arguments, repeats_harm};
 use crate::input::load_tools;
 use crate::new_file::create;
 use crate::output::{Outcome, emit, say_all};
@@ -63,6 +63,7 @@ const HEAD: &str = "\
 #   command   the argument with a shell command; workdir the one with the folder that it runs in
 #   shell     bash, sh, zsh, or other: then every call requires approval. interactive = false if no terminal is
 #             between the tool and the shell: an interactive shell replaces `!`, and commands with one require approval
+#   repeat    ask: a second identical call of a conversation requires approval, whatever the tier
 #   undo      snapshot, inverse, compensate or irreversible; it is shown before the approval
 #
 # Denies of paths and hosts apply to the arguments declared here. A path or host in another argument requires approval if a
@@ -126,6 +127,9 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
             let own = client.map_or("", ClientProfile::name);
             write_assignment(&mut out, "interactive", "false", &format!("{own} runs each command in a new process"));
         }
+    }
+    if command.is_none() && !reads_only && hints.idempotent_hint != Some(true) && repeats_harm(name) {
+        write_assignment(&mut out, "repeat", "\"ask\"", "a second identical call of a conversation requires approval");
     }
     write_assignment(&mut out, "undo", "\"irreversible\"", "");
     out.push_str(&left(&arguments));

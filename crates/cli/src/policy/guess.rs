@@ -85,6 +85,22 @@ const WHOLE_ACTIONS: [&str; 2] = ["mode", "method"];
 const ABOUT: [&str; 12] =
     ["id", "ids", "type", "types", "count", "size", "format", "mode", "kind", "sha", "encoding", "mime"];
 
+/// Verbs whose effect is there twice if they are called twice: messages, payments, deletions.
+const REPEATED: [&str; 10] =
+    ["send", "reply", "pay", "refund", "charge", "transfer", "delete", "erase", "purge", "payout"];
+/// What is there twice if it is made twice, and the verbs that make it.
+const ORDERS: [&str; 6] = ["order", "payment", "invoice", "booking", "reservation", "purchase"];
+const MAKES: [&str; 5] = ["create", "place", "submit", "make", "add"];
+/// What is sent to a program, and again.
+const INPUT: [&str; 5] = ["key", "keys", "input", "request", "signal"];
+
+/// Whether the name of a tool says that a second identical call does harm: it sends, pays, orders or
+/// deletes.
+pub(super) fn repeats_harm(name: &str) -> bool {
+    let of = |list: &[&str]| has_word(name, list);
+    of(&REPEATED) && !of(&INPUT) || of(&ORDERS) && of(&MAKES)
+}
+
 /// The top-level arguments of a tool, in the order of its schema.
 pub(super) fn guessed_arguments(tool: &Tool) -> Vec<Argument> {
     let mut found: Vec<Argument> = Vec::new();

@@ -155,6 +155,30 @@ fn a_known_client_is_not_interactive() {
 
 /// With real servers and clients: the records load, cover their tools, allow nothing, and denies
 /// apply to the paths.
+/// A second identical call asks for what is sent, paid, ordered or deleted.
+#[test]
+fn repetition_asks_where_it_does_harm() {
+    let of = |name: &str, hints: Value| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": hints});
+    let none = json!({});
+    let tools = json!([
+        of("send_email", none.clone()),
+        of("refundPayment", none.clone()),
+        of("create_order", none.clone()),
+        of("delete_contact", none.clone()),
+        of("delete_file", json!({"idempotentHint": true})),
+        of("send_keys", none.clone()),
+        of("get_order", none.clone()),
+        of("list_payments", none),
+    ]);
+    let file = std::env::temp_dir().join(format!("toolfold-repeat-{}.json", std::process::id()));
+    std::fs::write(&file, tools.to_string()).unwrap();
+    let text = derived(&file, &[]);
+    std::fs::remove_file(&file).ok();
+    let policy = PolicyFile::load(&text, "derived.toml", PolicyScope::User).into_result().unwrap();
+    let asks = policy.capabilities.iter().filter(|(_, record)| record.repeat_asks).map(|(name, _)| name.as_str());
+    assert_eq!(Vec::from_iter(asks), ["send_email", "refundPayment", "create_order", "delete_contact"], "{text}");
+}
+
 #[test]
 fn corpus_of_tool_lists() {
     let (mut tools, mut sound, mut denied, mut paths) = (0, 0, 0, 0);

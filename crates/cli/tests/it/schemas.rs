@@ -104,6 +104,8 @@ fn every_json_fits_its_schema() {
     check(&["policy", "lint", "excel", "--json"], "");
     check(&["policy", "explain", "excel", "run_shell", "git log; rm -rf x | tee a > b", "--json"], "");
     check(&["policy", "explain", "excel", "write_cells", "--args", r#"{"file_path":"a.xlsx"}"#, "--json"], "");
+    check(&["policy", "learn", "-", "--policy", "excel", "--tool", "run_shell", "--json"], "tsc\n$X\nls\n");
+    check(&["policy", "diff", "-", "excel", "--json"], "deny = [\"Bash(ls:*)\"]");
     check(
         &["policy", "eval", "-", "--json"],
         r#"{"id":"1","rule":["allow Bash(ls:*)"],"tool":"Bash","args":{"command":"ls"}}"#,

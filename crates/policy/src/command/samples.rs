@@ -11,7 +11,7 @@ impl CommandPattern {
         for token in &self.tokens {
             match token {
                 Token::Literal(text) => words.push(quoted(text)),
-                Token::Glob(glob) => words.push(quoted(&glob.replace('*', "x").replace('?', "x"))),
+                Token::Glob(glob) => words.push(quoted(&glob.replace(['*', '?'], "x"))),
                 Token::Many => {
                     has_room = true;
                     words.extend(further.iter().map(|word| quoted(word)));
@@ -35,7 +35,7 @@ impl CommandPattern {
     pub(crate) fn behind_program(&self) -> Vec<String> {
         let words = self.tokens.iter().skip(1).filter_map(|token| match token {
             Token::Literal(text) => Some(text.clone()),
-            Token::Glob(glob) => Some(glob.replace('*', "x").replace('?', "x")),
+            Token::Glob(glob) => Some(glob.replace(['*', '?'], "x")),
             Token::Many => None,
         });
         words.collect()

@@ -235,7 +235,7 @@ impl PathPattern {
             if !text.is_empty() {
                 text.push('/');
             }
-            text.push_str(&part.replace("**", between).replace('*', "f").replace('?', "f"));
+            text.push_str(&part.replace("**", between).replace(['*', '?'], "f"));
         }
         match self.path.base {
             Base::Root => format!("/{text}"),

@@ -14,6 +14,7 @@ mod experiment;
 mod judged;
 mod memo;
 mod policy_layer;
+mod skill_discovery;
 mod skill_layer;
 mod undo;
 #[cfg(feature = "validate")]
@@ -27,6 +28,7 @@ pub use experiment::Experiment;
 pub(crate) use judged::{CallRef, Exact, Judged};
 pub(crate) use policy_layer::InFlight;
 pub use policy_layer::PolicyLayer;
+pub use skill_discovery::SkillDiscovery;
 pub use skill_layer::SkillLayer;
 
 use std::sync::Arc;
@@ -141,7 +143,7 @@ impl Engine {
 
     /// Layer 2, if it is on.
     #[must_use]
-    pub(crate) fn skills(&self) -> Option<&SkillLayer> {
+    pub fn skills(&self) -> Option<&SkillLayer> {
         self.0.skills.as_ref()
     }
 

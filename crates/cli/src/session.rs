@@ -141,9 +141,9 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
         _ => (presented.start_conversation()?, Vec::new()),
     };
-    let Layers { person, skill_names, .. } = layers;
+    let Layers { person, .. } = layers;
     conversation.log_results(args.log_results);
-    Ok((Dialogue::new(conversation, person, skill_names, records, log.is_some()), log))
+    Ok((Dialogue::new(conversation, person, records, log.is_some()), log))
 }
 
 fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Failure> {

@@ -61,7 +61,7 @@ class _Known:
 class Folder(Consent):
     """Caches engines by tool set and conversations by id. Threads may share it.
 
-    :param arm, profile, policy, skills: as for ``toolfold.Engine``.
+    :param arm, profile, policy, skills, usual_skills: as for ``toolfold.Engine``.
     :param approvals: an ``Approver``, or the path of its file; None stores approvals in memory. The framework is the
         user interface here: the decisions of its user use this handle.
     :param wire, model: as for ``Engine.conversation``.
@@ -77,6 +77,7 @@ class Folder(Consent):
         policy: Source | Sequence[Source] | None = None,
         skills: Source | Sequence[Source] | None = None,
         approvals: Approver | Source | None = None,
+        usual_skills: bool = False,
         wire: str = "openai-chat",
         model: str | None = None,
         without: Sequence[str] = (),
@@ -85,7 +86,13 @@ class Folder(Consent):
         self.wire, self.model = wire, model
         self._arm, self.without = arm, list(without)
         self.check(self.without)
-        self._settings: dict[str, Any] = {"profile": profile, "arm": arm, "policy": policy, "skills": skills}
+        self._settings: dict[str, Any] = {
+            "profile": profile,
+            "arm": arm,
+            "policy": policy,
+            "skills": skills,
+            "usual_skills": usual_skills,
+        }
         self._first: Engine | None = None
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
         self._by_text: OrderedDict[str, Engine] = OrderedDict()

@@ -472,6 +472,8 @@ class Engine:
     :param policy: which calls may run: a path, TOML text or ``"excel"``, or a list of these. None
         allows everything.
     :param skills: a folder of skills, or a list of folders.
+    :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
+        are offered too: those of the project, from the working directory up, and of the user.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -488,6 +490,7 @@ class Engine:
         skills: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         *,
         approvals: Approver | str | PathLike[str] | None = None,
+        usual_skills: bool = False,
     ) -> Engine: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...

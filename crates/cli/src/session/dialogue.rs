@@ -25,7 +25,6 @@ use toolfold::wire::{Arguments, Message};
 pub(super) struct Dialogue {
     conversation: Conversation,
     person: Option<Person>,
-    skills: Vec<String>,
     /// All events, in the format of a log.
     records: Vec<LogRecord>,
     /// Number of records that were handed out.
@@ -42,12 +41,11 @@ impl Dialogue {
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
-        skills: Vec<String>,
         records: Vec<LogRecord>,
         logged: bool,
     ) -> Self {
         let written = records.len();
-        Self { conversation, person, skills, records, written, logged, noticed: false, line: 0 }
+        Self { conversation, person, records, written, logged, noticed: false, line: 0 }
     }
 
     /// Answers one line. The conversation continues after an invalid one.
@@ -280,16 +278,24 @@ impl Dialogue {
     }
 
     fn approve_skill(&mut self, name: String) -> Result<Answer, Problem> {
-        if !self.skills.contains(&name) {
-            let help = match did_you_mean(&name, self.skills.iter().map(String::as_str)) {
+        let names = self.skill_names();
+        if !names.contains(&name) {
+            let help = match did_you_mean(&name, names.iter().map(String::as_str)) {
                 Some(hint) => hint,
-                None if self.skills.is_empty() => "start the session with --skills".to_owned(),
-                None => format!("one of {}", self.skills.join(", ")),
+                None if names.is_empty() => "start the session with --skills".to_owned(),
+                None => format!("one of {}", names.join(", ")),
             };
             return Err(Problem::new(format!("there is no skill `{}`", visible(&name))).help(help));
         }
         self.conversation.approve_skill(&name);
         Ok(Answer::ApprovedSkill(ApprovedSkill { approved_skill: name }))
+    }
+
+    /// The names of the skills that the model may select.
+    fn skill_names(&self) -> Vec<String> {
+        let Some(layer) = self.conversation.engine().skills() else { return Vec::new() };
+        let copies = layer.view().copies().map(|(name, _)| name);
+        layer.view().names().chain(copies).map(str::to_owned).collect()
     }
 
     fn seen(&mut self) -> Answer {

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::super::output::{DIM, Outcome, emit, emit_json, grouped};
 use super::super::table::table;
-use super::{RootArgs, say_worth, surroundings, verdict_code};
+use super::source::surroundings;
+use super::{RootArgs, say_worth, verdict_code};
 use toolfold::diagnostic::{Severity, visible};
 use toolfold::skill::{DiskFs, Finding, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
@@ -65,7 +66,9 @@ pub(super) fn list_skills(args: &ListArgs) -> Outcome {
             let (tokens, body) = costs(finding, counter);
             json!({
                 "name": skill_name(finding),
+                "description": finding.document.content.as_ref().map(|content| &content.description),
                 "scope": finding.scope,
+                "model": finding.document.content.as_ref().is_some_and(|c| !c.fields.disable_model_invocation),
                 "verdict": verdict_word(finding),
                 "tokens": tokens,
                 "body_tokens": body,

@@ -21,6 +21,8 @@ mod search;
 #[cfg(unix)]
 mod serving;
 mod session;
+#[cfg(unix)]
+mod skill_places;
 mod skills;
 mod store;
 

@@ -8,12 +8,12 @@ mod fold;
 mod gaps;
 mod hostile;
 mod issuer;
-mod lines;
+pub(crate) mod lines;
 mod names;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;
-mod place;
+pub(crate) mod place;
 mod policy;
 mod process;
 mod search;

@@ -1,8 +1,9 @@
 //! The places of skills, and the library that they give: one source for every entry point.
 
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::diagnostic::Loaded;
+use crate::diagnostic::{Diagnostic, Loaded};
 use crate::skill::{
     Discovery, DiscoveryCache, Limits, Permissions, Precedence, Root, SkillFs, SkillLibrary, Surroundings,
     default_roots,
@@ -78,17 +79,23 @@ impl SkillDiscovery {
 
     /// Reads every skill. An error in one hides no other: it is among the diagnostics.
     pub fn library(&self) -> Loaded<SkillLibrary> {
-        let discovery = Discovery::new(self.all_roots()).with_precedence(self.precedence).with_limits(self.limits);
-        SkillLibrary::discover(self.fs.as_ref(), discovery, &mut DiscoveryCache::default())
+        self.read(&mut DiscoveryCache::default())
     }
 
     /// Reads every skill and creates the layer. Settings of the layer, such as its
     /// [budget](SkillLayer::budget), follow.
     pub fn layer(self) -> Loaded<SkillLayer> {
-        let Loaded { value, diagnostics } = self.library();
-        let fs = self.fs.clone();
-        let source = Source { discovery: self };
-        Loaded { value: SkillLayer::of_library(value, Arc::new(source), fs), diagnostics }
+        let mut cache = DiscoveryCache::default();
+        let Loaded { value, diagnostics } = self.read(&mut cache);
+        let (fs, library) = (self.fs.clone(), Arc::new(value));
+        let last = Mutex::new(Last { library: library.clone(), diagnostics: diagnostics.clone(), cache });
+        let source = Source { discovery: self, last };
+        Loaded { value: SkillLayer::of_library(library, Arc::new(source), fs), diagnostics }
+    }
+
+    fn read(&self, cache: &mut DiscoveryCache) -> Loaded<SkillLibrary> {
+        let discovery = Discovery::new(self.all_roots()).with_precedence(self.precedence).with_limits(self.limits);
+        SkillLibrary::discover(self.fs.as_ref(), discovery, cache)
     }
 
     fn all_roots(&self) -> Vec<Root> {
@@ -102,13 +109,54 @@ impl SkillDiscovery {
     }
 }
 
-/// What a layer was read from, to read it again.
+/// What layers are read from, with the last reading, which all of them share.
 pub(super) struct Source {
     discovery: SkillDiscovery,
+    last: Mutex<Last>,
+}
+
+struct Last {
+    library: Arc<SkillLibrary>,
+    diagnostics: Vec<Diagnostic>,
+    cache: DiscoveryCache,
 }
 
 impl Source {
     pub(super) fn permissions(&self) -> &Permissions {
         &self.discovery.permissions
+    }
+
+    /// The current library, which is another one than `known`; `None` if nothing has changed. Only
+    /// changed files are read.
+    pub(super) fn changed(&self, known: &Arc<SkillLibrary>) -> Option<Loaded<Arc<SkillLibrary>>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current =
+            last.cache.is_current(self.discovery.fs.as_ref()) && self.discovery.all_roots() == last.library.roots();
+        self.renewed(&mut last, known, is_current)
+    }
+
+    /// The same, by looking at one file only.
+    pub(super) fn changed_file(&self, known: &Arc<SkillLibrary>, file: &Path) -> Option<Loaded<Arc<SkillLibrary>>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current = last.cache.is_file_current(self.discovery.fs.as_ref(), file);
+        self.renewed(&mut last, known, is_current)
+    }
+
+    fn renewed(
+        &self,
+        last: &mut Last,
+        known: &Arc<SkillLibrary>,
+        is_current: bool,
+    ) -> Option<Loaded<Arc<SkillLibrary>>> {
+        if !is_current {
+            let Loaded { value, diagnostics } = self.discovery.read(&mut last.cache);
+            if !value.is_same(&last.library) {
+                (last.library, last.diagnostics) = (Arc::new(value), diagnostics);
+            }
+        }
+        if Arc::ptr_eq(&last.library, known) {
+            return None;
+        }
+        Some(Loaded { value: last.library.clone(), diagnostics: last.diagnostics.clone() })
     }
 }

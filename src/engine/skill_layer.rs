@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::skill_discovery::{SkillDiscovery, Source};
+use super::{JudgedSkill, PolicyLayer};
 use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
 use crate::skill::{
-    ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Facts, FittedTool, Root, Scope,
-    SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, weigh,
+    ActivateError, ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Facts, FittedTool,
+    Root, Scope, Skill, SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, weigh,
 };
 
 /// The time as text, provided by the host: the engine has no clock.
 type Clock = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The host's counter of a declaration.
+type Cost = Arc<dyn Fn(&SkillTool) -> usize + Send + Sync>;
 
 /// The skills that an agent may see, and how they are shown.
 #[derive(Clone)]
@@ -29,13 +33,14 @@ pub struct SkillLayer {
     fit: Fit,
     /// The declaration and its list, fitted on first use.
     declared: Arc<OnceLock<Option<(Tool, CatalogText)>>>,
+    /// The skills that a person may start, found on first use.
+    person: Arc<OnceLock<Arc<SkillView>>>,
 }
 
 /// The library of a layer, and where it was read.
 #[derive(Clone)]
 struct Origin {
     library: Arc<SkillLibrary>,
-    #[allow(dead_code, reason = "reloading follows")]
     source: Arc<Source>,
 }
 
@@ -43,7 +48,7 @@ struct Origin {
 #[derive(Clone, Default)]
 struct Fit {
     budget: Budget,
-    cost: Option<Arc<dyn Fn(&SkillTool) -> usize + Send + Sync>>,
+    cost: Option<Cost>,
 }
 
 impl Fit {
@@ -69,8 +74,8 @@ impl SkillLayer {
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
         let (view, facts) = (Arc::new(view), Facts::default());
-        let (fit, declared) = (Fit::default(), Arc::default());
-        Self { view, origin: None, fs, facts, clock: None, preload: false, fit, declared }
+        let (fit, declared, person) = (Fit::default(), Arc::default(), Arc::default());
+        Self { view, origin: None, fs, facts, clock: None, preload: false, fit, declared, person }
     }
 
     /// Finds skills in the usual places of these surroundings and in added roots. Every command
@@ -86,9 +91,31 @@ impl SkillLayer {
         Self::discovered(fs, Surroundings::default()).usual(false).roots(roots).layer()
     }
 
-    pub(super) fn of_library(library: SkillLibrary, source: Arc<Source>, fs: Arc<dyn SkillFs>) -> Self {
+    pub(super) fn of_library(library: Arc<SkillLibrary>, source: Arc<Source>, fs: Arc<dyn SkillFs>) -> Self {
         let view = SkillView::new(&library, source.permissions(), Caller::Model);
-        Self { origin: Some(Origin { library: Arc::new(library), source }), ..Self::new(view, fs) }
+        Self { origin: Some(Origin { library, source }), ..Self::new(view, fs) }
+    }
+
+    /// The same layer with the skills as they are on disk now, and what was noticed; `None` if
+    /// nothing has changed, or if the host supplied the view. Only changed files are read.
+    #[must_use]
+    pub fn reloaded(&self) -> Option<Loaded<Self>> {
+        let Origin { library, source } = self.origin.as_ref()?;
+        Some(self.renewed(source, source.changed(library)?))
+    }
+
+    /// The same, if the file of the skill that a request selects has changed.
+    pub(crate) fn reloaded_for(&self, request: &ActivateRequest) -> Option<Loaded<Self>> {
+        let Origin { library, source } = self.origin.as_ref()?;
+        let (skill, _, _) = self.view.split(&request.name)?;
+        Some(self.renewed(source, source.changed_file(library, &skill.origin.file)?))
+    }
+
+    fn renewed(&self, source: &Arc<Source>, changed: Loaded<Arc<SkillLibrary>>) -> Loaded<Self> {
+        let Loaded { value, diagnostics } = changed;
+        let fresh = Self::of_library(value, source.clone(), self.fs.clone());
+        let (facts, clock, fit) = (self.facts.clone(), self.clock.clone(), self.fit.clone());
+        Loaded { value: Self { facts, clock, fit, preload: self.preload, ..fresh }, diagnostics }
     }
 
     /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
@@ -176,20 +203,55 @@ impl SkillLayer {
         fitted.as_ref()
     }
 
-    /// Answers a call. `approved` returns whether a skill was approved in this conversation.
-    pub(crate) fn activate(
+    /// The skill that a request selects, as policy judges it. `None` for a search and for an unknown
+    /// name.
+    pub(crate) fn judged(&self, request: &ActivateRequest, caller: Caller) -> Option<JudgedSkill> {
+        let view = self.view_of(caller);
+        let (skill, permission, path) = view.split(&request.name)?;
+        let mut arguments = json!({ "name": skill.name() });
+        let path = request.path.as_deref().or(path).filter(|path| !path.is_empty()).map(Value::from);
+        let copy = Some(view.name_of(skill)).filter(|name| *name != skill.name()).map(Value::from);
+        let given = request.arguments.as_deref().map(Value::from);
+        for (key, value) in [("path", path), ("copy", copy), ("arguments", given), ("input", request.input.clone())] {
+            if let (Some(value), Some(arguments)) = (value, arguments.as_object_mut()) {
+                arguments.insert(key.to_owned(), value);
+            }
+        }
+        JudgedSkill::new(skill, view.name_of(skill), permission, arguments)
+    }
+
+    /// The same layer without the skills that policy denies in every conversation.
+    pub(super) fn permitted(&self, policy: &PolicyLayer) -> Self {
+        let hidden = |skill: &Arc<Skill>, permission| {
+            let judged = JudgedSkill::new(skill, skill.name(), permission, json!({ "name": skill.name() }));
+            judged.is_none_or(|skill| policy.hides(&skill))
+        };
+        Self { view: Arc::new(self.view.without(hidden)), declared: Arc::default(), ..self.clone() }
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer(
         &self,
-        arguments: &Value,
+        request: &ActivateRequest,
         active: &ActiveSet,
         conversation: &str,
-        approved: impl Fn(&str) -> bool,
-    ) -> Result<Answer, String> {
-        let mut request = ActivateRequest::from_json(arguments).map_err(|why| why.to_string())?;
-        request.approved =
-            self.view.split(&request.name).is_some_and(|(skill, _, _)| approved(self.view.name_of(skill)));
+        caller: Caller,
+    ) -> Result<Answer, ActivateError> {
         let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
         let facts = self.facts_now(conversation);
-        activate(self.fs.as_ref(), &self.view, &request, active, &facts, hint).map_err(|why| why.to_string())
+        activate(self.fs.as_ref(), &self.view_of(caller), request, active, &facts, hint)
+    }
+
+    /// The skills that a caller may name. A person also sees what only a person may start, unless
+    /// the host supplied the model's view alone.
+    #[must_use]
+    pub fn view_of(&self, caller: Caller) -> Arc<SkillView> {
+        match &self.origin {
+            Some(Origin { library, source }) if caller == Caller::User => {
+                self.person.get_or_init(|| Arc::new(SkillView::new(library, source.permissions(), caller))).clone()
+            }
+            _ => self.view.clone(),
+        }
     }
 
     fn facts_now(&self, conversation: &str) -> Facts {

@@ -19,7 +19,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::DiskFs;
+use toolfold::skill::{Caller, DiskFs};
 use toolfold::store::SqliteStore;
 use toolfold_gateway::skills::ServedSkills;
 
@@ -109,9 +109,10 @@ pub(super) fn skill_layer(config: &Config) -> Result<Option<SkillLayer>, Failure
     Ok(Some(source::equipped(value, skills.budget)))
 }
 
-/// The skills that a gateway serves; `None` if they are off.
-pub(super) fn served_skills(config: &Config) -> Result<Option<ServedSkills>, Failure> {
-    Ok(skill_layer(config)?.map(|layer| ServedSkills::new(layer.view().clone(), Arc::new(DiskFs))))
+/// The skills that a gateway serves, and those that a person may start.
+pub(super) fn served_skills(layer: &SkillLayer) -> ServedSkills {
+    let person = layer.view_of(Caller::User).as_ref().clone();
+    ServedSkills::new(layer.view().clone(), Arc::new(DiskFs)).with_person(person)
 }
 
 pub(super) fn judges(config: &Config) -> bool {

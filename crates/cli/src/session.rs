@@ -39,6 +39,7 @@ One JSON object a line in, one out:
   {\"pause\":\"c1\"}                                    it paused; its message will be rebuilt
   {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a decision on a waiting call
   {\"resume\":\"ap-1\"}                                 a decision that was made elsewhere
+  {\"activate\":{\"name\":\"s\"}}                        a person starts a skill: the text to send
   {\"approve_skill\":\"name\"}                          approves a skill that requires approval
   {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}              what the model can still see
   {\"redeliver\":true}                                the expanded schemas again

@@ -3,8 +3,10 @@
 //! A grant names a tool by its identity and, for shells, the first words of a command as literal
 //! tokens. It can turn an ask into an allow and nothing else.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::argv::{all_known, base_name, unknown};
 use super::canonical::canonical;
@@ -227,7 +229,9 @@ impl Grant {
             }
             None if rule.family == Some(Family::Shell) => return Err(too_wide()),
             None if rule.is_conditional() => return Err(pattern()),
-            None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") => return Err(too_wide()),
+            None if matches!(tool.as_str(), "Agent" | "Task") || rule.family == Some(Family::Skill) => {
+                return Err(too_wide());
+            }
             None => GrantTarget::Tool,
         };
         Ok(Self::new(origin, tool, target, scope).with_id(id).with_source(source))
@@ -301,7 +305,16 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
     if cx.is_shell {
         check_static(cx, allowed)?;
     }
-    Ok(vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }])
+    Ok(vec![GrantTarget::Arguments { arguments: compared(cx).into_owned() }])
+}
+
+/// The arguments that a remembered approval compares: all of a call, and of a skill its name, since
+/// its text is part of what the approval is bound to.
+fn compared<'a>(cx: &'a Prepared<'_>) -> Cow<'a, Value> {
+    match &cx.target {
+        Some(name) if cx.context.skill => Cow::Owned(json!({ "name": name })),
+        _ => Cow::Borrowed(cx.call.arguments),
+    }
 }
 
 /// Checks that every part of a command line is known before it runs, and that something of it asks.
@@ -340,7 +353,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
-    let exact = canonical(cx.call.arguments);
+    let exact = canonical(&compared(cx));
     if let Some(grant) = live.iter().find(|grant| grant.covers_call(cx, &exact)) {
         return Some(grant.id.clone());
     }

@@ -234,6 +234,15 @@ class Conversation:
     """
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
+    def activate(self, name: str, arguments: str | None = None) -> str:
+        """
+        Activates a skill that a person named, also one that the model may not activate, and returns
+        the text to send as a message of the user.
+
+        :param name: the skill, or ``name@scope`` for a copy.
+        :param arguments: the arguments, as the person wrote them after the name.
+        :raises CallError: the name is unknown, the skill is hidden from users, or policy denies it.
+        """
     def answer(self, id: str, result: str, is_error: bool = False) -> list[dict[str, Any]]:
         """
         Stores the result of a forwarded call, and returns the messages to append: a list of dicts
@@ -376,6 +385,11 @@ class Conversation:
         The messages that open everything again in the provider's own channel, under arm ``append``:
         a list of dicts in the wire's format; empty for other arms.
         """
+    def reload_skills(self) -> bool:
+        """
+        Reads skills that have changed on disk; call it between turns. Returns whether the array may
+        have changed. An active skill keeps its text until it is activated again.
+        """
     def report_result(self, id: str, ok: bool = True) -> None:
         """
         Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
@@ -384,10 +398,10 @@ class Conversation:
         :param id: the id of the call: ``Forward.id``.
         :param ok: whether the tool succeeded.
         """
-    def resume(self, approval: str) -> Forward | Confirm | Refuse:
+    def resume(self, approval: str) -> Reply | Forward | Confirm | Refuse:
         """
-        Continues with the decision on a waiting call: Forward if it was approved, Confirm while it
-        is pending, else Refuse.
+        Continues with the decision on a waiting call: Forward if it was approved, Reply if it was a
+        skill, Confirm while it is pending, else Refuse.
 
         :param approval: the id of the approval: ``Confirm.approval``.
         :raises CallError: no call of this conversation waits under this id.
@@ -915,12 +929,12 @@ class Turn:
 
         :raises CallError: the turn has ended.
         """
-    def resume(self, approval: str) -> Forward | Confirm | Refuse:
+    def resume(self, approval: str) -> Reply | Forward | Confirm | Refuse:
         """
         Continues with the decision on a waiting call. An approved call becomes runnable.
 
         :param approval: the id of the approval: ``Confirm.approval``.
-        :returns: Forward, Confirm while it is pending, or Refuse.
+        :returns: Forward, Reply if it was a skill, Confirm while it is pending, or Refuse.
         :raises CallError: no call waits under this id, or the turn has ended.
         """
     @property

@@ -182,6 +182,8 @@ fn say_worth(diagnostics: &[Diagnostic]) {
     say_all(&worth);
 }
 
+pub(super) use run::part_of_run;
+
 pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
     match command {
         SkillsCommand::List(args) => inspect::list_skills(args),

@@ -57,6 +57,8 @@ mod facts;
 mod gate;
 mod id;
 mod outcome;
+mod person;
+mod reload;
 mod repair;
 mod replay;
 mod results;

@@ -14,7 +14,9 @@ mod experiment;
 mod judged;
 mod memo;
 mod policy_layer;
+mod skill_discovery;
 mod skill_layer;
+mod skill_policy;
 mod undo;
 #[cfg(feature = "validate")]
 pub mod validate;
@@ -24,16 +26,16 @@ pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
 pub(crate) use declared::{Unknown, nearest_value, unknown_arguments, wrapped};
 pub use experiment::Experiment;
-pub(crate) use judged::{CallRef, Exact, Judged};
-pub(crate) use policy_layer::InFlight;
+pub(crate) use judged::{CallRef, Exact, InFlight, Judged, JudgedSkill, Subject};
 pub use policy_layer::PolicyLayer;
+pub use skill_discovery::SkillDiscovery;
 pub use skill_layer::SkillLayer;
 
 use std::sync::Arc;
 
 use self::memo::Memo;
 use crate::catalog::{Catalog, Tool};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Loaded};
 use crate::profile::{Arm, Assignment, Presentation, ToolSearch, Workload};
 
 /// The name of the meta-tool that activates a skill, unless a host's tool has this name.
@@ -141,7 +143,7 @@ impl Engine {
 
     /// Layer 2, if it is on.
     #[must_use]
-    pub(crate) fn skills(&self) -> Option<&SkillLayer> {
+    pub fn skills(&self) -> Option<&SkillLayer> {
         self.0.skills.as_ref()
     }
 
@@ -164,6 +166,18 @@ impl Engine {
     pub fn restricted(&self, allowed: impl Fn(&Tool) -> bool) -> Self {
         let kept: Vec<bool> = self.0.catalog.iter().map(allowed).collect();
         self.part(&kept, self.0.skills.clone())
+    }
+
+    /// The same engine with skills that were read again, and what was noticed.
+    pub(crate) fn with_skills(&self, reloaded: Loaded<SkillLayer>) -> Loaded<Self> {
+        let Loaded { value, diagnostics } = reloaded;
+        let skills = match self.policy() {
+            Some(policy) => value.permitted(policy),
+            None => value,
+        };
+        let mut inner = Inner { skills: Some(skills), ..self.copied() };
+        inner.diagnostics.clone_from(&self.0.diagnostics);
+        Loaded { value: Self(Arc::new(inner)), diagnostics }
     }
 
     /// The same engine with only the kept tools and with these skills.

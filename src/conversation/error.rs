@@ -50,6 +50,9 @@ pub enum CallError {
         /// The tool.
         target: String,
     },
+    /// The skill that a person named was not activated.
+    #[error("the skill was not activated: {0}")]
+    NotActivated(String),
     /// No call with this id was forwarded.
     #[error("call `{}` is not waiting for a result", visible(.0.as_str()))]
     NotAtHost(CallId),

@@ -9,7 +9,7 @@ use super::{Answer, ApprovalId, CallId, CallIdentity, ForwardNotes, State};
 use crate::name::{CategoryName, ToolName};
 use crate::policy::CallUndo;
 use crate::profile::Arm;
-use crate::skill::ActiveSkill;
+use crate::skill::{ActiveSkill, Caller};
 use crate::wire::{Limits, RenderOptions, Wire};
 
 /// The format version of the log records and snapshots that this version writes.
@@ -106,8 +106,12 @@ pub enum Event {
     },
     /// A skill was activated.
     Activated {
-        /// The call.
-        by: CallId,
+        /// The call; `None` if a person started the skill.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<CallId>,
+        /// Who activated it.
+        #[serde(default, skip_serializing_if = "is_default")]
+        caller: Caller,
         /// The skill's name.
         name: String,
         /// The active content of the skill.

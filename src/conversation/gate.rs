@@ -199,7 +199,7 @@ impl Conversation {
         if let (Some(policy), Some(judged)) = (engine.policy(), &judged)
             && judged.verdict.decision == Decision::Deny
         {
-            return self.forbid(current, policy, resolved, exact, judged);
+            return self.forbid(current, policy, resolved.tool.into(), exact, judged);
         }
         let unchecked = match (value, checked) {
             (_, Some(Checked::Invalid(errors))) => return self.invalid(current, resolved, &errors),

@@ -37,6 +37,8 @@ pub enum Outcome {
 pub enum Resumed {
     /// Approved: run it.
     Run(Forward),
+    /// Approved and answered here: a skill was activated.
+    Answered(Reply),
     /// No decision yet, or the store cannot be written now.
     Waiting(Confirm),
     /// The call will not run: it was rejected, its approval has expired, or policy, tool or paths
@@ -234,6 +236,7 @@ impl From<Resumed> for Outcome {
     fn from(resumed: Resumed) -> Self {
         match resumed {
             Resumed::Run(forward) => Self::Forward(forward),
+            Resumed::Answered(reply) => Self::Reply(reply),
             Resumed::Waiting(confirm) => Self::Confirm(confirm),
             Resumed::Refused(refuse) => Self::Refuse(refuse),
         }

@@ -173,7 +173,7 @@ impl State {
             }
             Event::Dropped { calls } => self.drop_answers(calls),
             Event::Shared {} => self.shared = true,
-            Event::Activated { by, name, skill } => self.activate(by, name, skill),
+            Event::Activated { by, name, skill, .. } => self.activate(by.as_ref(), name, skill),
             Event::SkillApproved { name } => {
                 self.approved_skills.insert(name.clone());
             }
@@ -260,9 +260,24 @@ impl State {
         self.rejected.contains(digest)
     }
 
-    fn activate(&mut self, by: &CallId, name: &str, skill: &ActiveSkill) {
-        self.activated_by.insert(name.to_owned(), by.clone());
+    fn activate(&mut self, by: Option<&CallId>, name: &str, skill: &ActiveSkill) {
+        match by {
+            Some(by) => drop(self.activated_by.insert(name.to_owned(), by.clone())),
+            None => drop(self.activated_by.shift_remove(name)),
+        }
         self.active.insert(name.to_owned(), skill.clone());
+    }
+
+    /// The active skills whose texts are in answers that the model still sees. Whether it sees the
+    /// text of a skill that a person started is unknown here.
+    pub(super) fn read_skills(&self) -> ActiveSet {
+        let mut read = ActiveSet::default();
+        for name in self.activated_by.keys() {
+            if let Some(skill) = self.active.get(name) {
+                read.insert(name.clone(), skill.clone());
+            }
+        }
+        read
     }
 
     fn drop_answers(&mut self, calls: &[CallId]) {

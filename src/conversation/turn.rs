@@ -249,7 +249,7 @@ impl Turn<'_> {
             Outcome::Forward(forward) => Resumed::Run(forward),
             Outcome::Confirm(confirm) => Resumed::Waiting(confirm),
             Outcome::Refuse(refuse) => Resumed::Refused(refuse),
-            Outcome::Reply(_) => return None,
+            Outcome::Reply(reply) => Resumed::Answered(reply),
         };
         Some((own, resumed))
     }

@@ -167,6 +167,10 @@ impl EngineBuilder {
             let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool)).collect();
             (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
         }
+        let skills = match (&self.policy, self.skills) {
+            (Some(policy), Some(skills)) => Some(skills.permitted(policy)),
+            (_, skills) => skills,
+        };
         #[allow(unused_mut, reason = "only compiling schemas adds to it")]
         let mut diagnostics = assigned.diagnostics;
         if profile.is_derived()
@@ -189,7 +193,7 @@ impl EngineBuilder {
             partial: self.partial,
             experiment: self.experiment,
             policy: self.policy,
-            skills: self.skills,
+            skills,
             search: Arc::default(),
             diagnostics,
             #[cfg(feature = "validate")]

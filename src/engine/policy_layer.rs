@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::judged::{CallRef, Exact, Judged};
+use super::judged::{CallRef, Exact, InFlight, Judged, SKILL, Subject};
 use super::undo::{UndoPlan, note_undo};
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
@@ -25,9 +25,9 @@ pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// reach can approve a call.
 #[derive(Clone)]
 pub struct PolicyLayer {
-    policy: Arc<Policy>,
+    pub(super) policy: Arc<Policy>,
     gate: Gate,
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
     clock: Clock,
     disk: Option<Arc<dyn Disk>>,
     pub(super) snapshots: Option<Arc<dyn Snapshots>>,
@@ -128,23 +128,27 @@ impl PolicyLayer {
     /// Whether a tool is denied for all arguments. It is then never shown, listed, expanded or
     /// named.
     pub(crate) fn denies_outright(&self, tool: &Tool) -> bool {
-        let (origin, name) = self.identity(tool);
-        self.policy.denies_outright(name, origin, &self.context_of(tool, ""))
+        let (origin, name) = self.identity(tool.into());
+        self.policy.denies_outright(name, origin, &self.context_of(tool.into(), ""))
     }
 
-    fn identity<'a>(&'a self, tool: &'a Tool) -> (&'a ToolOrigin, &'a str) {
+    pub(super) fn identity<'a>(&'a self, subject: Subject<'a>) -> (&'a ToolOrigin, &'a str) {
+        let Subject::Tool(tool) = subject else { return (&ToolOrigin::Native, SKILL) };
         let name = tool.name().as_str();
         self.origins.get(name).map_or((&ToolOrigin::Native, name), |(origin, name)| (origin, name.as_str()))
     }
 
-    fn context_of(&self, tool: &Tool, session: &str) -> Context {
-        let trusted = matches!(self.identity(tool).0, ToolOrigin::Mcp(server) if self.trusted.contains(server));
-        let context = Context::clone(&self.context);
-        context
-            .with_server_trusted(self.context.server_trusted || trusted)
-            .with_annotations(tool.annotations().copied().unwrap_or_default())
-            .with_session(session)
-            .with_now_ms(self.now_ms())
+    pub(super) fn context_of(&self, subject: Subject<'_>, session: &str) -> Context {
+        let context = Context::clone(&self.context).with_session(session).with_now_ms(self.now_ms());
+        match subject {
+            Subject::Tool(tool) => {
+                let trusted = matches!(self.identity(subject).0, ToolOrigin::Mcp(own) if self.trusted.contains(own));
+                context
+                    .with_server_trusted(self.context.server_trusted || trusted)
+                    .with_annotations(tool.annotations().copied().unwrap_or_default())
+            }
+            Subject::Skill(skill) => context.with_skill(skill.asks.clone()),
+        }
     }
 
     pub(crate) fn now_ms(&self) -> i64 {
@@ -175,16 +179,22 @@ impl PolicyLayer {
     }
 
     /// Judges a call. `recalled`: it is replayed, and judged as it was before it ran.
-    pub(crate) fn judge_call(&self, tool: &Tool, arguments: &Value, call_ref: &CallRef<'_>, recalled: bool) -> Judged {
-        let session = call_ref.conversation;
-        let context = self.context_of(tool, session);
+    pub(crate) fn judge_call<'s>(
+        &self,
+        subject: impl Into<Subject<'s>>,
+        arguments: &Value,
+        call_ref: &CallRef<'_>,
+        recalled: bool,
+    ) -> Judged {
+        let (subject, session) = (subject.into(), call_ref.conversation);
+        let context = self.context_of(subject, session);
         // Unreadable grants allow nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
         if !grants.is_empty() {
-            let hash = schema_hash(tool);
+            let hash = subject.definition_hash();
             grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         }
-        let (origin, name) = self.identity(tool);
+        let (origin, name) = self.identity(subject);
         let before = recalled.then(|| self.counted_call(call_ref));
         let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context, before.as_deref());
         let counted = prepared.counted();
@@ -193,6 +203,9 @@ impl PolicyLayer {
             return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default(), counted };
         }
         let mut displayed = prepared.displayed(&verdict);
+        if let Subject::Skill(skill) = subject {
+            displayed.effects.push(skill.effect());
+        }
         let undo = self.undo_plan(&prepared);
         // Whether a copy can be made now is checked only if a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
@@ -202,10 +215,16 @@ impl PolicyLayer {
     }
 
     /// The call as records and approvals store it.
-    fn request_of(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, displayed: Displayed) -> Request {
-        let (origin, name) = self.identity(tool);
+    fn request_of(
+        &self,
+        subject: Subject<'_>,
+        arguments: &Exact<'_>,
+        call_ref: &CallRef<'_>,
+        displayed: Displayed,
+    ) -> Request {
+        let (origin, name) = self.identity(subject);
         let mut request = Request::new(origin.clone(), name, arguments.value.clone())
-            .with_schema_hash(schema_hash(tool))
+            .with_schema_hash(subject.definition_hash())
             .with_session(call_ref.conversation)
             .with_call_id(call_ref.label)
             .with_policy_version(self.policy.version())
@@ -219,35 +238,36 @@ impl PolicyLayer {
     }
 
     /// Writes the audit record of the decision on a call that does not run now.
-    pub(crate) fn record_decision(
+    pub(crate) fn record_decision<'s>(
         &self,
-        tool: &Tool,
+        subject: impl Into<Subject<'s>>,
         arguments: &Exact<'_>,
         call_ref: &CallRef<'_>,
         judged: &Judged,
     ) -> Result<(), ApprovalError> {
-        self.gate.record(&self.decision(tool, arguments, call_ref, judged))
+        self.gate.record(&self.decision(subject.into(), arguments, call_ref, judged))
     }
 
     /// Makes the snapshot of a call that runs now, and writes the audit record of the decision. If
     /// the record cannot be written, the call does not run.
-    pub(crate) fn let_go(
+    pub(crate) fn let_go<'s>(
         &self,
-        tool: &Tool,
+        subject: impl Into<Subject<'s>>,
         arguments: &Exact<'_>,
         call_ref: &CallRef<'_>,
         judged: &Judged,
     ) -> Result<CallUndo, ApprovalError> {
-        let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(tool), false);
-        let mut entry = self.decision(tool, arguments, call_ref, judged);
+        let subject = subject.into();
+        let (undo, _) = self.snapshot(&judged.undo, call_ref, self.identity(subject), false);
+        let mut entry = self.decision(subject, arguments, call_ref, judged);
         note_undo(&mut entry, &undo);
         self.gate.record(&entry).inspect_err(|_| self.discard(&undo))?;
         Ok(undo)
     }
 
-    fn decision(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>, judged: &Judged) -> Entry {
+    fn decision(&self, subject: Subject<'_>, arguments: &Exact<'_>, call_ref: &CallRef<'_>, judged: &Judged) -> Entry {
         let Judged { verdict, displayed, .. } = judged;
-        let request = self.request_of(tool, arguments, call_ref, displayed.clone());
+        let request = self.request_of(subject, arguments, call_ref, displayed.clone());
         let mut entry = request.entry(Kind::Decision, self.now_ms(), &request.digest(), Some(verdict.reason()));
         entry.call = self.counted_call(call_ref);
         entry.counted.clone_from(&judged.counted);
@@ -283,21 +303,21 @@ impl PolicyLayer {
 
     /// A call that starts now.
     pub(crate) fn began(&self, tool: &Tool) -> InFlight {
-        let (origin, name) = self.identity(tool);
+        let (origin, name) = self.identity(tool.into());
         InFlight { at_ms: self.now_ms(), origin: origin.clone(), tool: name.to_owned() }
     }
 
     /// Requests approval for a call. `once`: the call's id is unique in its conversation, even
     /// after a restart, so an existing approval for it is returned instead.
-    pub(crate) fn ask_approval(
+    pub(crate) fn ask_approval<'s>(
         &self,
-        tool: &Tool,
+        subject: impl Into<Subject<'s>>,
         arguments: &Exact<'_>,
         call_ref: &CallRef<'_>,
         displayed: Displayed,
         once: bool,
     ) -> Result<Approval, ApprovalError> {
-        let request = self.request_of(tool, arguments, call_ref, displayed);
+        let request = self.request_of(subject.into(), arguments, call_ref, displayed);
         match once {
             true => self.gate.ask_once(request, self.now_ms(), approval::WAIT_MS),
             false => self.gate.ask(request, self.now_ms(), approval::WAIT_MS),
@@ -305,8 +325,13 @@ impl PolicyLayer {
     }
 
     /// The approval that a call of this session waits for, or has and did not use.
-    pub(crate) fn asked_before(&self, tool: &Tool, arguments: &Exact<'_>, call_ref: &CallRef<'_>) -> Option<Approval> {
-        let request = self.request_of(tool, arguments, call_ref, Displayed::default());
+    pub(crate) fn asked_before<'s>(
+        &self,
+        subject: impl Into<Subject<'s>>,
+        arguments: &Exact<'_>,
+        call_ref: &CallRef<'_>,
+    ) -> Option<Approval> {
+        let request = self.request_of(subject.into(), arguments, call_ref, Displayed::default());
         let open = self.gate.open(call_ref.conversation, self.now_ms()).unwrap_or_default();
         // Calls in a transcript have no keys, even if approval was requested with one.
         let mut newest_first = open.into_iter().rev();
@@ -331,14 +356,15 @@ impl PolicyLayer {
     /// Uses an approval for a call, after making its snapshot. The returned request has the stored
     /// arguments, and only they may run. A call that was shown as undoable is not forwarded without
     /// a snapshot.
-    pub(crate) fn redeem(
+    pub(crate) fn redeem<'s>(
         &self,
         id: &str,
-        tool: &Tool,
+        subject: impl Into<Subject<'s>>,
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
+        let subject = subject.into();
         loop {
-            match self.redeem_once(id, tool, call_ref) {
+            match self.redeem_once(id, subject, call_ref) {
                 // Another call was counted meanwhile, so one of the two has made progress.
                 Err(ApprovalError::Raced) => {}
                 redeemed => return redeemed,
@@ -349,13 +375,13 @@ impl PolicyLayer {
     fn redeem_once(
         &self,
         id: &str,
-        tool: &Tool,
+        subject: Subject<'_>,
         call_ref: &CallRef<'_>,
     ) -> Result<(Approval, CallUndo), ApprovalError> {
         let request = self.gate.get(id)?.request;
         // Under the stored call's folder: its paths must still resolve to the targets that the
         // person saw.
-        let mut context = self.context_of(tool, call_ref.conversation);
+        let mut context = self.context_of(subject, call_ref.conversation);
         context.cwd.clone_from(&request.cwd);
         let prepared = self.prepare(request.call(), &context, None);
         let mut undo = CallUndo::default();
@@ -372,25 +398,9 @@ impl PolicyLayer {
             Ok(())
         };
         // A tool of another server is another tool, even with the same name and definition.
-        let is_same = self.identity(tool) == (&request.origin, request.tool.as_str());
-        let hash = if is_same { schema_hash(tool) } else { String::new() };
+        let is_same = self.identity(subject) == (&request.origin, request.tool.as_str());
+        let hash = if is_same { subject.definition_hash() } else { String::new() };
         let redeemed = self.gate.redeem(id, &prepared, &hash, leaving);
         redeemed.inspect_err(|_| self.discard(&undo)).map(|approval| (approval, undo.clone()))
     }
-}
-
-/// A call at the host: its start and its tool's owner. Not part of a session's state, which
-/// contains no times.
-#[derive(Debug, Clone)]
-pub(crate) struct InFlight {
-    at_ms: i64,
-    origin: ToolOrigin,
-    tool: String,
-}
-
-/// The digest of a tool's definition: a tool with another description or other annotations is
-/// another tool.
-fn schema_hash(tool: &Tool) -> String {
-    let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
-    sha256_hex(canonical(&definition).as_bytes())
 }

@@ -1,26 +1,66 @@
 //! Layer 2 in the engine: the skills of `activate_skill` and its answers.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::skill_discovery::{SkillDiscovery, Source};
+use super::{JudgedSkill, PolicyLayer};
 use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
 use crate::skill::{
-    ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Discovery, DiscoveryCache, Facts,
-    Permissions, Root, Scope, SkillFs, SkillLibrary, SkillTool, SkillView, activate, fit_tool, weigh,
+    ActivateError, ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Facts, FittedTool,
+    Root, Scope, Skill, SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, weigh,
 };
+
+/// The time as text, provided by the host: the engine has no clock.
+type Clock = Arc<dyn Fn() -> String + Send + Sync>;
+
+/// The host's counter of a declaration.
+type Cost = Arc<dyn Fn(&SkillTool) -> usize + Send + Sync>;
 
 /// The skills that an agent may see, and how they are shown.
 #[derive(Clone)]
 pub struct SkillLayer {
     view: Arc<SkillView>,
+    /// What the view was made of; `None` if the host supplied the view.
+    origin: Option<Origin>,
     fs: Arc<dyn SkillFs>,
     facts: Facts,
+    clock: Option<Clock>,
     preload: bool,
-    tool: Option<Tool>,
-    list: Option<CatalogText>,
+    fit: Fit,
+    /// The declaration and its list, fitted on first use.
+    declared: Arc<OnceLock<Option<(Tool, CatalogText)>>>,
+    /// The skills that a person may start, found on first use.
+    person: Arc<OnceLock<Arc<SkillView>>>,
+}
+
+/// The library of a layer, and where it was read.
+#[derive(Clone)]
+struct Origin {
+    library: Arc<SkillLibrary>,
+    source: Arc<Source>,
+}
+
+/// How the declaration is fitted into its budget.
+#[derive(Clone, Default)]
+struct Fit {
+    budget: Budget,
+    cost: Option<Cost>,
+}
+
+impl Fit {
+    /// The richest declaration within the budget. The host's counter is asked only if the upper
+    /// bound does not decide.
+    fn fitted(&self, view: &SkillView) -> Option<FittedTool> {
+        let bounded = fit_tool(view, self.budget.limit(), &|tool| weigh(tool, self.budget))?;
+        match &self.cost {
+            Some(cost) if !bounded.list.is_whole() => fit_tool(view, self.budget.limit(), &|tool| cost(tool)),
+            _ => Some(bounded),
+        }
+    }
 }
 
 impl std::fmt::Debug for SkillLayer {
@@ -33,26 +73,49 @@ impl SkillLayer {
     /// The skills that one agent sees, with `fs` to read their resources.
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
-        Self::within(view, fs, Budget::default())
+        let (view, facts) = (Arc::new(view), Facts::default());
+        let (fit, declared, person) = (Fit::default(), Arc::default(), Arc::default());
+        Self { view, origin: None, fs, facts, clock: None, preload: false, fit, declared, person }
     }
 
-    /// Like [`new`](Self::new) with the host's [`budget`](Self::budget), without fitting the
-    /// default one first.
-    #[must_use]
-    pub fn within(view: SkillView, fs: Arc<dyn SkillFs>, budget: Budget) -> Self {
-        let layer = Self { view: Arc::new(view), fs, facts: Facts::default(), preload: false, tool: None, list: None };
-        layer.budget(budget)
+    /// Finds skills in the usual places of these surroundings and in added roots. Every command
+    /// that offers skills uses it, so that all of them offer the same.
+    pub fn discovered(fs: Arc<dyn SkillFs>, around: Surroundings) -> SkillDiscovery {
+        SkillDiscovery::new(fs, around)
     }
 
     /// The skills of these folders, all trusted and visible to the model. Readable skills are used;
     /// the diagnostics list the problems of the others.
     pub fn from_folders(fs: Arc<dyn SkillFs>, folders: impl IntoIterator<Item = PathBuf>) -> Loaded<Self> {
-        let root = |path| Root::new(path, Scope::Explicit).with_trusted(true);
-        let discovery = Discovery::new(folders.into_iter().map(root).collect());
-        let Loaded { value, diagnostics } =
-            SkillLibrary::discover(fs.as_ref(), discovery, &mut DiscoveryCache::default());
-        let view = SkillView::new(&value, &Permissions::default(), Caller::Model);
-        Loaded { value: Self::new(view, fs), diagnostics }
+        let roots = folders.into_iter().map(|path| Root::new(path, Scope::Explicit).with_trusted(true));
+        Self::discovered(fs, Surroundings::default()).usual(false).roots(roots).layer()
+    }
+
+    pub(super) fn of_library(library: Arc<SkillLibrary>, source: Arc<Source>, fs: Arc<dyn SkillFs>) -> Self {
+        let view = SkillView::new(&library, source.permissions(), Caller::Model);
+        Self { origin: Some(Origin { library, source }), ..Self::new(view, fs) }
+    }
+
+    /// The same layer with the skills as they are on disk now, and what was noticed; `None` if
+    /// nothing has changed, or if the host supplied the view. Only changed files are read.
+    #[must_use]
+    pub fn reloaded(&self) -> Option<Loaded<Self>> {
+        let Origin { library, source } = self.origin.as_ref()?;
+        Some(self.renewed(source, source.changed(library)?))
+    }
+
+    /// The same, if the file of the skill that a request selects has changed.
+    pub(crate) fn reloaded_for(&self, request: &ActivateRequest) -> Option<Loaded<Self>> {
+        let Origin { library, source } = self.origin.as_ref()?;
+        let (skill, _, _) = self.view.split(&request.name)?;
+        Some(self.renewed(source, source.changed_file(library, &skill.origin.file)?))
+    }
+
+    fn renewed(&self, source: &Arc<Source>, changed: Loaded<Arc<SkillLibrary>>) -> Loaded<Self> {
+        let Loaded { value, diagnostics } = changed;
+        let fresh = Self::of_library(value, source.clone(), self.fs.clone());
+        let (facts, clock, fit) = (self.facts.clone(), self.clock.clone(), self.fit.clone());
+        Loaded { value: Self { facts, clock, fit, preload: self.preload, ..fresh }, diagnostics }
     }
 
     /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
@@ -62,23 +125,29 @@ impl SkillLayer {
         self
     }
 
+    /// The time of an activation in the host's format, for the placeholder of the timestamp.
+    /// Default: that of the [facts](Self::facts).
+    #[must_use]
+    pub fn clock(mut self, now: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.clock = Some(Arc::new(now));
+        self
+    }
+
     /// The maximum cost of the declaration of `activate_skill`, including the enum. Default:
     /// [`Budget::default`]. Tokens are estimated by an upper bound
     /// ([`most_tokens`](crate::skill::most_tokens)), so prose stays far below the budget; a host
     /// with a vocabulary can list more with [`counted_by`](Self::counted_by).
     #[must_use]
-    pub fn budget(self, budget: Budget) -> Self {
-        self.counted_by(budget.limit(), &|tool| weigh(tool, budget))
+    pub fn budget(mut self, budget: Budget) -> Self {
+        (self.fit, self.declared) = (Fit { budget, cost: None }, Arc::default());
+        self
     }
 
-    /// Sets the budget with the host's own counter: `cost` of the declaration may be at most
-    /// `limit`.
+    /// Sets the budget with the host's own counter in the unit of the budget. It is asked only if
+    /// the upper bound leaves something out.
     #[must_use]
-    pub fn counted_by(mut self, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Self {
-        let fitted = fit_tool(&self.view, limit, cost);
-        let (tool, list) = fitted.map(|fitted| (fitted.tool, fitted.list)).unzip();
-        self.tool = tool.and_then(|tool| Tool::new(&tool.name, &tool.description, tool.parameters).ok());
-        self.list = list;
+    pub fn counted_by(mut self, budget: Budget, cost: impl Fn(&SkillTool) -> usize + Send + Sync + 'static) -> Self {
+        (self.fit, self.declared) = (Fit { budget, cost: Some(Arc::new(cost)) }, Arc::default());
         self
     }
 
@@ -86,7 +155,7 @@ impl SkillLayer {
     /// omitted. `None` if no skill is visible.
     #[must_use]
     pub fn list(&self) -> Option<&CatalogText> {
-        self.list.as_ref()
+        self.declared().map(|(_, list)| list)
     }
 
     /// Whether activating a skill opens the categories that it uses instead of suggesting them.
@@ -102,6 +171,18 @@ impl SkillLayer {
         self.preload
     }
 
+    /// The skills that the model sees.
+    #[must_use]
+    pub fn view(&self) -> &SkillView {
+        &self.view
+    }
+
+    /// Everything that was discovered; `None` if the host supplied the view.
+    #[must_use]
+    pub fn library(&self) -> Option<&Arc<SkillLibrary>> {
+        self.origin.as_ref().map(|origin| &origin.library)
+    }
+
     /// The number of skills that the agent may see.
     #[must_use]
     pub fn skills(&self) -> usize {
@@ -111,23 +192,76 @@ impl SkillLayer {
     /// The declaration of `activate_skill`; `None` if no skill is visible.
     #[must_use]
     pub fn tool(&self) -> Option<&Tool> {
-        self.tool.as_ref()
+        self.declared().map(|(tool, _)| tool)
     }
 
-    /// Answers a call. `approved` returns whether a skill was approved in this conversation.
-    pub(crate) fn activate(
+    fn declared(&self) -> Option<&(Tool, CatalogText)> {
+        let fitted = self.declared.get_or_init(|| {
+            let FittedTool { tool, list, .. } = self.fit.fitted(&self.view)?;
+            Some((Tool::new(&tool.name, &tool.description, tool.parameters).ok()?, list))
+        });
+        fitted.as_ref()
+    }
+
+    /// The skill that a request selects, as policy judges it. `None` for a search and for an unknown
+    /// name.
+    pub(crate) fn judged(&self, request: &ActivateRequest, caller: Caller) -> Option<JudgedSkill> {
+        let view = self.view_of(caller);
+        let (skill, permission, path) = view.split(&request.name)?;
+        let mut arguments = json!({ "name": skill.name() });
+        let path = request.path.as_deref().or(path).filter(|path| !path.is_empty()).map(Value::from);
+        let copy = Some(view.name_of(skill)).filter(|name| *name != skill.name()).map(Value::from);
+        let given = request.arguments.as_deref().map(Value::from);
+        for (key, value) in [("path", path), ("copy", copy), ("arguments", given), ("input", request.input.clone())] {
+            if let (Some(value), Some(arguments)) = (value, arguments.as_object_mut()) {
+                arguments.insert(key.to_owned(), value);
+            }
+        }
+        JudgedSkill::new(skill, view.name_of(skill), permission, arguments)
+    }
+
+    /// The same layer without the skills that policy denies in every conversation.
+    pub(super) fn permitted(&self, policy: &PolicyLayer) -> Self {
+        let hidden = |skill: &Arc<Skill>, permission| {
+            let judged = JudgedSkill::new(skill, skill.name(), permission, json!({ "name": skill.name() }));
+            judged.is_none_or(|skill| policy.hides(&skill))
+        };
+        Self { view: Arc::new(self.view.without(hidden)), declared: Arc::default(), ..self.clone() }
+    }
+
+    /// Answers a request.
+    pub(crate) fn answer(
         &self,
-        arguments: &Value,
+        request: &ActivateRequest,
         active: &ActiveSet,
         conversation: &str,
-        approved: impl Fn(&str) -> bool,
-    ) -> Result<Answer, String> {
-        let mut request = ActivateRequest::from_json(arguments).map_err(|why| why.to_string())?;
-        request.approved =
-            self.view.split(&request.name).is_some_and(|(skill, _, _)| approved(self.view.name_of(skill)));
-        let mut facts = self.facts.clone();
-        facts.session = Some(conversation.to_owned()).filter(|id| !id.is_empty());
+        caller: Caller,
+    ) -> Result<Answer, ActivateError> {
         let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
-        activate(self.fs.as_ref(), &self.view, &request, active, &facts, hint).map_err(|why| why.to_string())
+        let facts = self.facts_now(conversation);
+        activate(self.fs.as_ref(), &self.view_of(caller), request, active, &facts, hint)
+    }
+
+    /// The skills that a caller may name. A person also sees what only a person may start, unless
+    /// the host supplied the model's view alone.
+    #[must_use]
+    pub fn view_of(&self, caller: Caller) -> Arc<SkillView> {
+        match &self.origin {
+            Some(Origin { library, source }) if caller == Caller::User => {
+                self.person.get_or_init(|| Arc::new(SkillView::new(library, source.permissions(), caller))).clone()
+            }
+            _ => self.view.clone(),
+        }
+    }
+
+    fn facts_now(&self, conversation: &str) -> Facts {
+        let mut facts = self.facts.clone();
+        if !conversation.is_empty() {
+            facts.session = Some(conversation.to_owned());
+        }
+        if let Some(clock) = &self.clock {
+            facts.timestamp = Some(clock());
+        }
+        facts
     }
 }

@@ -8,6 +8,8 @@ mod bound;
 mod code_agent;
 mod command;
 mod corpora;
+#[cfg(feature = "shell")]
+mod gate;
 mod guards;
 mod hostile;
 mod opencode;

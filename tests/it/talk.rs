@@ -88,6 +88,7 @@ impl Dispatch for Conversation {
     fn take_up(&mut self, approval: &str) -> Option<Outcome> {
         match self.resume(&approval.into()).ok()? {
             Resumed::Run(forward) => Some(Outcome::Forward(forward)),
+            Resumed::Answered(reply) => Some(Outcome::Reply(reply)),
             Resumed::Waiting(confirm) => Some(Outcome::Confirm(confirm)),
             Resumed::Refused(refuse) => Some(Outcome::Refuse(refuse)),
         }

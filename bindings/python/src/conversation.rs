@@ -9,7 +9,7 @@ use toolfold::wire::Message;
 use toolfold_cli::edge::now_ms;
 
 use crate::entry::Entry;
-use crate::error::{Kind, Trouble, detached, not_pickled};
+use crate::error::{Kind, Trouble, call_trouble, detached, not_pickled};
 use crate::outcome::{Answered, Judged};
 use crate::steps::{Step, arguments_of};
 use crate::text::json_text;
@@ -46,10 +46,6 @@ pub(crate) fn with_conversation<T: Send>(
     detached(py, || work(&mut conversation.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
-fn call_trouble(why: impl std::fmt::Display) -> Trouble {
-    Trouble::new(Kind::Call, why)
-}
-
 impl Conversation {
     fn with_locked<T: Send>(
         &self,
@@ -62,6 +58,23 @@ impl Conversation {
 
 #[pymethods]
 impl Conversation {
+    /// Activates a skill that a person named, also one that the model may not activate, and returns
+    /// the text to send as a message of the user.
+    ///
+    /// :param name: the skill, or ``name@scope`` for a copy.
+    /// :param arguments: the arguments, as the person wrote them after the name.
+    /// :raises CallError: the name is unknown, the skill is hidden from users, or policy denies it.
+    #[pyo3(signature = (name, arguments=None))]
+    fn activate(&self, py: Python<'_>, name: &str, arguments: Option<&str>) -> PyResult<String> {
+        self.with_locked(py, |own| own.activate_by_person(name, arguments).map(|own| own.text).map_err(call_trouble))
+    }
+
+    /// Reads skills that have changed on disk; call it between turns. Returns whether the array may
+    /// have changed. An active skill keeps its text until it is activated again.
+    fn reload_skills(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with_locked(py, |own| Ok(own.reload_skills().is_some()))
+    }
+
     /// The array to send, as a new list of dicts in the wire's format.
     fn tools<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Wired>> {
         wired(py, &self.tools_json(py)?)
@@ -211,8 +224,8 @@ impl Conversation {
         self.with_locked(py, |own| own.pause(&CallId::from(id)).map_err(call_trouble))
     }
 
-    /// Continues with the decision on a waiting call: Forward if it was approved, Confirm while it
-    /// is pending, else Refuse.
+    /// Continues with the decision on a waiting call: Forward if it was approved, Reply if it was a
+    /// skill, Confirm while it is pending, else Refuse.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``.
     /// :raises CallError: no call of this conversation waits under this id.

@@ -32,6 +32,8 @@ use crate::typed::{
 /// :param policy: which calls may run: a path, TOML text or ``"excel"``, or a list of these. None
 ///     allows everything.
 /// :param skills: a folder of skills, or a list of folders.
+/// :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
+///     are offered too: those of the project, from the working directory up, and of the user.
 /// :param approvals: where calls wait for approval: an Approver, or the path of its file. None
 ///     stores them in memory, where they cannot be decided.
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -71,7 +73,7 @@ impl Engine {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
+    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false))]
     fn new(
         py: Python<'_>,
         tools: Typed<'_, ToolList>,
@@ -80,6 +82,7 @@ impl Engine {
         policy: Option<Typed<'_, Policies>>,
         skills: Option<Typed<'_, Folders>>,
         approvals: Option<Typed<'_, Approvals>>,
+        usual_skills: bool,
     ) -> PyResult<Self> {
         let tools = tools_source(&tools.0)?;
         let settings = Settings {
@@ -88,6 +91,7 @@ impl Engine {
             policy: policy_sources(policy.as_ref())?,
             approvals: approvals_setting(approvals.as_ref())?,
             skills: skill_folders(skills.as_ref())?,
+            usual_skills,
         };
         detached(py, || {
             let mut layers = settings.layers()?;

@@ -46,6 +46,11 @@ pub(crate) struct Trouble {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// The error of a call.
+pub(crate) fn call_trouble(why: impl Display) -> Trouble {
+    Trouble::new(Kind::Call, why)
+}
+
 impl Trouble {
     pub(crate) fn new(kind: Kind, why: impl Display) -> Self {
         Self { kind, message: why.to_string(), diagnostics: Vec::new() }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use toolfold::diagnostic::Diagnostic;
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::{ApprovalStore, MemoryStore, Policy, PolicyFile, PolicyScope};
-use toolfold::skill::DiskFs;
 use toolfold::store::SqliteStore;
-use toolfold_cli::edge::{OwnDisk, now_ms, policy_context};
+use toolfold_cli::edge::{self, OwnDisk, now_ms, policy_context};
 
 use crate::error::{Kind, Trouble};
 use crate::settings::Approvals;
@@ -47,13 +46,18 @@ pub(crate) fn open_store(path: &Path) -> Result<SqliteStore, Trouble> {
     SqliteStore::open(path).map_err(|why| Trouble::new(Kind::Approval, format!("{}: {why}", path.display())))
 }
 
-/// The skills of these folders. A missing folder is an error, an unreadable skill a diagnostic.
-pub(crate) fn read_skills(folders: &[PathBuf], notes: &mut Vec<Diagnostic>) -> Result<SkillLayer, Trouble> {
+/// The skills of these folders, and with `usual` those of the usual places. A missing folder is an
+/// error, an unreadable skill a diagnostic.
+pub(crate) fn read_skills(
+    folders: &[PathBuf],
+    usual: bool,
+    notes: &mut Vec<Diagnostic>,
+) -> Result<SkillLayer, Trouble> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());
         return Err(Trouble::new(Kind::Input, why));
     }
-    let loaded = SkillLayer::from_folders(Arc::new(DiskFs), folders.to_vec());
+    let loaded = edge::skills(folders, usual).map_err(|why| Trouble::new(Kind::Input, why))?;
     notes.extend(loaded.diagnostics);
     Ok(loaded.value)
 }

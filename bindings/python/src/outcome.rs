@@ -52,6 +52,7 @@ impl From<Outcome> for Judged {
 #[derive(IntoPyObject)]
 #[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
 pub(crate) enum Answered {
+    Reply(Reply),
     Forward(Forward),
     Confirm(Confirm),
     Refuse(Refuse),
@@ -61,6 +62,7 @@ impl From<Resumed> for Answered {
     fn from(resumed: Resumed) -> Self {
         match resumed {
             Resumed::Run(inner) => Self::Forward(inner.into()),
+            Resumed::Answered(inner) => Self::Reply(inner.into()),
             Resumed::Waiting(inner) => Self::Confirm(inner.into()),
             Resumed::Refused(inner) => Self::Refuse(inner.into()),
         }

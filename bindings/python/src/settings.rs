@@ -48,6 +48,8 @@ pub(crate) struct Settings {
     pub(crate) policy: Vec<Source>,
     pub(crate) approvals: Approvals,
     pub(crate) skills: Vec<PathBuf>,
+    /// Whether the skills of the usual places are offered too.
+    pub(crate) usual_skills: bool,
 }
 
 /// The layers that the settings name. They are created once and shared by every engine with these
@@ -158,8 +160,9 @@ impl Settings {
         if !self.policy.is_empty() {
             layers.policy = Some(crate::layers::policy(&self.policy, &self.approvals, &mut layers.notes)?);
         }
-        if !self.skills.is_empty() {
-            layers.skills = Some(crate::layers::read_skills(&self.skills, &mut layers.notes)?);
+        if self.usual_skills || !self.skills.is_empty() {
+            let layer = crate::layers::read_skills(&self.skills, self.usual_skills, &mut layers.notes)?;
+            layers.skills = Some(layer);
         }
         Ok(layers)
     }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use toolfold::conversation::{self, ApprovalId, CallId, PausedTurn, ToolResult};
 
 use crate::conversation::{Shared, with_conversation};
-use crate::error::{Kind, Trouble, not_pickled};
+use crate::error::{Kind, Trouble, call_trouble, not_pickled};
 use crate::outcome::{Answered, Confirm, Forward, Judged};
 use crate::typed::{Message, NoReturn, Tuple, Typed, Wired, message, tuple, wired};
 
@@ -46,10 +46,6 @@ impl Turn {
 
 fn gone() -> Trouble {
     Trouble::new(Kind::Call, "the messages of this turn were taken: it is over")
-}
-
-fn call_trouble(why: impl std::fmt::Display) -> Trouble {
-    Trouble::new(Kind::Call, why)
 }
 
 #[pymethods]
@@ -108,7 +104,7 @@ impl Turn {
     /// Continues with the decision on a waiting call. An approved call becomes runnable.
     ///
     /// :param approval: the id of the approval: ``Confirm.approval``.
-    /// :returns: Forward, Confirm while it is pending, or Refuse.
+    /// :returns: Forward, Reply if it was a skill, Confirm while it is pending, or Refuse.
     /// :raises CallError: no call waits under this id, or the turn has ended.
     fn resume(&self, py: Python<'_>, approval: &str) -> PyResult<Answered> {
         self.with_turn(py, |turn| turn.resume(&ApprovalId::from(approval)).map(Answered::from).map_err(call_trouble))

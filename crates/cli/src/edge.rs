@@ -1,10 +1,15 @@
-//! What the Python binding shares with the command line, so that policy has the same context in
-//! both: the disk, the clock, the working directory, and the built-in domain.
+//! What the Python binding shares with the command line, so that policy has the same context and
+//! skills come from the same places in both: the disk, the clock, the working directory, and the
+//! built-in domain.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::skills::source;
 use super::{builtin, layers, ledger};
+use toolfold::diagnostic::Loaded;
+use toolfold::engine::SkillLayer;
 use toolfold::policy::Context;
+use toolfold::skill::Budget;
 
 pub use super::disk::OwnDisk;
 
@@ -33,4 +38,15 @@ pub fn now_ms() -> i64 {
 #[must_use]
 pub fn policy_context(own: &[&Path]) -> Context {
     layers::context(own)
+}
+
+/// The skills of these folders, and with `usual` those of the usual places, as the command line
+/// discovers them: with the same facts and the same counter.
+///
+/// # Errors
+/// A folder does not exist, or there is no working directory.
+pub fn skills(folders: &[PathBuf], usual: bool) -> Result<Loaded<SkillLayer>, String> {
+    let found = source::explicit_roots(folders, true).and_then(|roots| Ok(source::usual()?.usual(usual).roots(roots)));
+    let Loaded { value, diagnostics } = found.map_err(|why| why.to_string())?.layer();
+    Ok(Loaded { value: source::equipped(value, Budget::default()), diagnostics })
 }

@@ -1,7 +1,7 @@
 //! Layers 2 and 3 from the configuration: skills from folders, a policy with its store.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::disk::{OwnDisk, home, working_folder};
 use super::input::read_text;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
-use super::skills::{counted_layer, say_found, skills_below};
+use super::skills::{say_found, source};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
 use crate::configuration::{Config, Origin, keys};
@@ -19,7 +19,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
 use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
-use toolfold::skill::{self, Caller, DiskFs, Permissions, SkillView};
+use toolfold::skill::{Caller, DiskFs};
 use toolfold::store::SqliteStore;
 use toolfold_gateway::skills::ServedSkills;
 
@@ -27,8 +27,6 @@ use toolfold_gateway::skills::ServedSkills;
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
     pub(super) skills: Option<SkillLayer>,
-    /// The names of the skills that the model may see.
-    pub(super) skill_names: Vec<String>,
     /// The approver's handle. The command keeps it, out of reach of the conversation.
     pub(super) person: Option<Person>,
 }
@@ -79,10 +77,7 @@ impl Layers {
     }
 
     fn with_skills(config: &Config) -> Result<Self, Failure> {
-        let Some(view) = skill_view(config)? else { return Ok(Self::default()) };
-        let mut skill_names: Vec<String> = view.names().map(str::to_owned).collect();
-        skill_names.extend(view.copies().map(|(name, _)| name.to_owned()));
-        Ok(Self { skills: Some(skill_layer(view, config)), skill_names, ..Self::default() })
+        Ok(Self { skills: skill_layer(config)?, ..Self::default() })
     }
 }
 
@@ -103,32 +98,21 @@ fn channel(id: &str) -> Result<String, Failure> {
     Ok(digest(&json!(["session channel", id, secret])))
 }
 
-/// Layer 2 from the configuration; `None` if it is off or no folders are configured.
-pub(super) fn skill_layer_of(config: &Config) -> Result<Option<SkillLayer>, Failure> {
-    Ok(skill_view(config)?.map(|view| skill_layer(view, config)))
-}
-
-fn skill_layer(view: SkillView, config: &Config) -> SkillLayer {
-    let layer = counted_layer(view, config.settings.skills.budget);
-    let mut facts = skill::Facts::default();
-    facts.cwd = working_folder();
-    layer.facts(facts)
-}
-
-/// The skills that a gateway serves; `None` if there are none.
-pub(super) fn served_skills(config: &Config) -> Result<Option<ServedSkills>, Failure> {
-    Ok(skill_view(config)?.map(|view| ServedSkills::new(view, Arc::new(DiskFs))))
-}
-
-fn skill_view(config: &Config) -> Result<Option<SkillView>, Failure> {
+/// Layer 2 from the configuration; `None` if it is off.
+pub(super) fn skill_layer(config: &Config) -> Result<Option<SkillLayer>, Failure> {
     let skills = &config.settings.skills;
-    if !skills.on || skills.roots.is_empty() {
+    if !skills.on {
         return Ok(None);
     }
-    let folders: Vec<PathBuf> = skills.roots.iter().map(PathBuf::from).collect();
-    let loaded = skills_below(&folders, !config.is_of_project(&keys::skills::ROOTS), skills.limits)?;
-    say_found(&loaded.diagnostics);
-    Ok(Some(SkillView::new(&loaded.value, &Permissions::default(), Caller::Model)))
+    let Loaded { value, diagnostics } = source::discovery(config)?.layer();
+    say_found(&diagnostics, !skills.roots.is_empty());
+    Ok(Some(source::equipped(value, skills.budget)))
+}
+
+/// The skills that a gateway serves, and those that a person may start.
+pub(super) fn served_skills(layer: &SkillLayer) -> ServedSkills {
+    let person = layer.view_of(Caller::User).as_ref().clone();
+    ServedSkills::new(layer.view().clone(), Arc::new(DiskFs)).with_person(person)
 }
 
 pub(super) fn judges(config: &Config) -> bool {

@@ -181,12 +181,17 @@ enum Command {
     Man(reference::ManArgs),
 }
 
+/// The whole command, with the flags that are added to every command of a kind.
+fn command() -> clap::Command {
+    published::with_schema_flags(Cli::command())
+}
+
 /// Parses the arguments of this process, runs the command and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     disk::own_program::is_the_command();
-    if let Some(code) = toolfold_runner::hidden(std::env::args_os().nth(1).as_deref()) {
+    if let Some(code) = skills::part_of_run() {
         return code;
     }
     run_with(std::env::args_os())
@@ -199,7 +204,7 @@ pub fn run_with(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Clap prints help and errors while it parses, so the colour is determined first.
     let wanted = color_in(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
     anstream::ColorChoice::from(wanted).write_global();
-    let mut command = published::with_schema_flags(help::with_groups(Cli::command())).color(match wanted {
+    let mut command = help::with_groups(command()).color(match wanted {
         ColorWhen::Auto => clap::ColorChoice::Auto,
         ColorWhen::Always => clap::ColorChoice::Always,
         ColorWhen::Never => clap::ColorChoice::Never,
@@ -281,9 +286,9 @@ fn run_command(cli: Cli) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory};
+    use clap::Command;
 
-    use super::{Cli, help, published};
+    use super::{command, help};
 
     /// Without a terminal, help is wrapped at 100 columns, and a wrapped example cannot be copied.
     const COLUMNS: usize = 100;
@@ -296,7 +301,7 @@ mod tests {
                 add(&format!("{path} {}", inner.get_name()), inner, all);
             }
         }
-        let mut top = published::with_schema_flags(help::with_groups(Cli::command())).term_width(COLUMNS);
+        let mut top = help::with_groups(command()).term_width(COLUMNS);
         top.build();
         let mut all = Vec::new();
         add("toolfold", &top, &mut all);

@@ -115,22 +115,17 @@ fn schema_of<T: JsonSchema>() -> Value {
 }
 
 /// Adds `--schema` to every command of [`ALL`].
-pub(super) fn with_schema_flags(command: Command) -> Command {
-    ALL.iter().fold(command, |command, own| {
-        let names: Vec<&str> = own.command.split(' ').collect();
-        with_flag(command, &names)
-    })
-}
-
-fn with_flag(command: Command, names: &[&str]) -> Command {
-    match names {
-        [] => {
-            let of = if command.get_arguments().any(|arg| arg.get_id() == "json") { "--json" } else { "its lines" };
+pub(super) fn with_schema_flags(mut command: Command) -> Command {
+    for own in ALL {
+        let mut names = own.command.split(' ');
+        // `mut_subcommand` would move the command to the end of the list.
+        if let Some(inner) = names.try_fold(&mut command, |outer, name| outer.find_subcommand_mut(name)) {
+            let of = if inner.get_arguments().any(|arg| arg.get_id() == "json") { "--json" } else { "its lines" };
             let flag = Arg::new(FLAG).long(FLAG).action(ArgAction::SetTrue).exclusive(true);
-            command.arg(flag.help(format!("Print the JSON Schema of {of} instead")))
+            *inner = std::mem::take(inner).arg(flag.help(format!("Print the JSON Schema of {of} instead")));
         }
-        [name, rest @ ..] => command.mut_subcommand(name, |inner| with_flag(inner, rest)),
     }
+    command
 }
 
 const FLAG: &str = "schema";

@@ -4,10 +4,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
-use super::Cli;
 use super::output::{Failure, Outcome, emit, emit_data};
 
 #[derive(Debug, Args)]
@@ -36,7 +35,7 @@ pub(super) struct ManArgs {
 
 pub(super) fn completions(args: &CompletionsArgs) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "toolfold", &mut script);
+    clap_complete::generate(args.shell, &mut crate::command(), "toolfold", &mut script);
     emit_data(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -45,13 +44,13 @@ pub(super) fn man(args: &ManArgs) -> Outcome {
     match &args.out {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(Failure::wrong)?;
+            clap_mangen::Man::new(crate::command()).render(&mut page).map_err(Failure::wrong)?;
             emit_data(&String::from_utf8_lossy(&page))?;
         }
         Some(folder) => {
             let failed = |why| Failure::wrong(format!("{}: cannot be written: {why}", folder.display()));
             std::fs::create_dir_all(folder).map_err(failed)?;
-            clap_mangen::generate_to(Cli::command(), folder).map_err(failed)?;
+            clap_mangen::generate_to(crate::command(), folder).map_err(failed)?;
             let pages = std::fs::read_dir(folder).map_err(failed)?.count();
             emit(&format!("wrote {pages} pages to {}\n", folder.display()))?;
         }

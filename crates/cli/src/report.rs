@@ -65,7 +65,7 @@ pub(super) struct ReportArgs {
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 
-    /// Folders of skills, to measure what `activate_skill` adds
+    /// Folders of skills besides the usual places, to measure what `activate_skill` adds
     #[arg(long, value_name = "DIR,…", value_delimiter = ',')]
     skills: Vec<String>,
 

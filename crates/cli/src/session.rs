@@ -39,6 +39,7 @@ One JSON object a line in, one out:
   {\"pause\":\"c1\"}                                    it paused; its message will be rebuilt
   {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a decision on a waiting call
   {\"resume\":\"ap-1\"}                                 a decision that was made elsewhere
+  {\"activate\":{\"name\":\"s\"}}                        a person starts a skill: the text to send
   {\"approve_skill\":\"name\"}                          approves a skill that requires approval
   {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}              what the model can still see
   {\"redeliver\":true}                                the expanded schemas again
@@ -133,9 +134,9 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
         _ => (presented.start_conversation()?, Vec::new()),
     };
-    let Layers { person, skill_names, .. } = layers;
+    let Layers { person, .. } = layers;
     conversation.log_results(args.log_results);
-    Ok((Dialogue::new(conversation, person, skill_names, records, log.is_some()), log))
+    Ok((Dialogue::new(conversation, person, records, log.is_some()), log))
 }
 
 fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Failure> {

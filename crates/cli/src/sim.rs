@@ -22,7 +22,7 @@ use toolfold::wire::{CacheRow, ModelId, Wire};
 use toolfold_measure::prices::{MAX_PRICES_BYTES, PriceRow, PriceTable};
 use toolfold_measure::sim::{
     ArmSizes, Backend, Counting, Lookup, MAX_SCENARIO_BYTES, Pricing, SIM_SCHEMA, Scenario, Session, Trace,
-    Unavailable, arm_sizes, simulate,
+    Unavailable, arm_sizes, break_even, simulate,
 };
 
 /// Size of tool text that takes about a second in all arms, in bytes.
@@ -274,9 +274,14 @@ fn trace(
 fn report(played: Played, pricing: &Pricing, row: Option<PriceRow>, wire: Wire, model: Option<String>) -> Report {
     let simulation = simulate(&played.arms, &played.session, pricing);
     let CacheRules { read, write, minimum, step, lifetime, .. } = pricing.rules;
+    let best = text::cheapest(&simulation.arms);
+    let sizes = |name: &str| played.arms.iter().find(|own| own.name == name);
+    let break_even = best.and_then(|best| break_even(sizes(&best.arm)?, sizes("full")?, &played.session, pricing));
+    let verdict = text::sim_verdict(&simulation.arms, break_even, played.session.steps.len(), model.as_deref());
     Report {
         schema: SIM_SCHEMA,
-        verdict: text::sim_verdict(&simulation.arms, played.session.steps.len(), model.as_deref()),
+        verdict,
+        break_even,
         wire: wire.name(),
         model,
         meter: played.meter,

@@ -1,12 +1,11 @@
 //! `toolfold skills`: find, check, read and write skills.
-#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the environment and writes files")]
-
 mod author;
 mod doctor;
 mod inspect;
 mod migrate;
 mod read;
 mod run;
+pub(super) mod source;
 mod validate;
 
 pub(super) use doctor::DoctorAnswer;
@@ -15,23 +14,15 @@ pub(super) use validate::Verdicts;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 
-use super::config_files::trusts;
 use super::input::InputArgs;
-use super::layers::project_of;
 use super::output::{Failure, Outcome, say_all};
 use crate::configuration::Config;
-use crate::disk::folder_variable;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
-use toolfold::engine::SkillLayer;
-use toolfold::skill::{
-    Budget, Discovery, DiscoveryCache, DiskFs, Limits, MAX_FILE, Precedence, Root, Scope, SkillLibrary, SkillTool,
-    SkillView, Style, Surroundings, default_roots, is_unread,
-};
-use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
+use toolfold::engine::SkillDiscovery;
+use toolfold::skill::{Precedence, SkillLibrary, is_unread};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SkillsCommand {
@@ -126,7 +117,7 @@ Examples:
 
 #[derive(Debug, Default, Clone, Args)]
 pub(super) struct RootArgs {
-    /// Search this folder instead of the usual ones; can be given several times
+    /// Search this folder instead of the usual and configured ones; can be given several times
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
 
@@ -140,15 +131,6 @@ fn parse_precedence(text: &str) -> Result<Precedence, String> {
         .map_err(|_| "write scopes, first-wins, last-wins or user-first".to_owned())
 }
 
-/// The skills below some folders. `trusted`: whether the user named the folders.
-pub(super) fn skills_below(
-    folders: &[PathBuf],
-    trusted: bool,
-    limits: Limits,
-) -> Result<Loaded<SkillLibrary>, Failure> {
-    RootArgs { root: folders.to_vec(), precedence: Precedence::default() }.discover_roots(trusted, limits)
-}
-
 impl RootArgs {
     /// The skills within the configured limits. Unread files are reported on standard error.
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
@@ -159,88 +141,34 @@ impl RootArgs {
 
     /// The same without the report.
     fn found(&self, config: &Config) -> Result<Loaded<SkillLibrary>, Failure> {
-        self.discover_roots(true, config.settings.skills.limits)
+        Ok(self.discovery(config)?.library())
     }
 
-    fn discover_roots(&self, trusted: bool, limits: Limits) -> Result<Loaded<SkillLibrary>, Failure> {
-        let roots = if self.root.is_empty() {
-            default_roots(&DiskFs, &surroundings()?)
+    fn discovery(&self, config: &Config) -> Result<SkillDiscovery, Failure> {
+        let discovery = if self.root.is_empty() {
+            source::discovery(config)?
         } else {
-            if let Some(missing) = self.root.iter().find(|r| !r.exists()) {
-                return Err(Failure::wrong(format!("there is no folder `{}`", missing.display())));
-            }
-            let mut roots = Vec::new();
-            for path in &self.root {
-                let style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
-                roots.push(Root::new(path.clone(), Scope::Explicit).with_trusted(trusted).with_style(style));
-            }
-            roots
+            source::of_folders(&self.root, true)?.limits(config.settings.skills.limits)
         };
-        let discovery = Discovery::new(roots).with_precedence(self.precedence).with_limits(limits);
-        Ok(SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()))
+        Ok(discovery.precedence(self.precedence))
     }
-}
-
-/// Whether a folder contains old cloud skills: JSON files with name and prompt. Checks 100 files.
-fn has_cloud_skills(folder: &Path) -> bool {
-    let is_skill = |path: &Path| {
-        let small = path.metadata().is_ok_and(|m| m.is_file() && m.len() <= MAX_FILE as u64);
-        let text = if small { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
-        let value: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
-        value.get("name").is_some() && ["prompt", "promptContent"].iter().any(|key| value.get(key).is_some())
-    };
-    let entries = std::fs::read_dir(folder).into_iter().flatten().take(20_000).filter_map(Result::ok);
-    let json = entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "json"));
-    json.take(100).any(|path| is_skill(&path))
-}
-
-/// The user's folders, and whether the user trusts the project.
-fn surroundings() -> Result<Surroundings, Failure> {
-    let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
-    let trust_project = trusts(&project(&cwd));
-    let mut surroundings = Surroundings::new(cwd);
-    surroundings.home = folder_variable("HOME");
-    surroundings.config = folder_variable("XDG_CONFIG_HOME");
-    surroundings.trust_project = trust_project;
-    Ok(surroundings)
-}
-
-/// The project of a folder: the nearest folder above it that contains `.git`, else the folder.
-fn project(folder: &Path) -> PathBuf {
-    PathBuf::from(project_of(&folder.to_string_lossy()))
-}
-
-/// Layer 2 with a declaration that is counted as billed: the more expensive of the two forms in
-/// which providers are known to bill it. The vocabulary is loaded only if the bound does not
-/// decide.
-pub(super) fn counted_layer(view: SkillView, budget: Budget) -> SkillLayer {
-    let layer = SkillLayer::within(view, Arc::new(DiskFs), budget);
-    match layer.list() {
-        Some(list) if !list.is_whole() => layer.counted_by(budget.limit(), &billed),
-        _ => layer,
-    }
-}
-
-fn billed(tool: &SkillTool) -> usize {
-    let counter = Tiktoken::new(Encoding::O200kBase);
-    let function = Function::new(&tool.name, Some(&tool.description), Some(&tool.parameters));
-    let json = serde_json::json!({"type": "function", "function": tool}).to_string();
-    counter.count(&render(&[function])).max(counter.count(&json))
 }
 
 /// Maximum number of diagnostics of individual skills in a command about something else.
 const SAID: usize = 10;
 
-/// Reports on standard error everything that was not read, and the first of the other diagnostics.
-pub(super) fn say_found(diagnostics: &[Diagnostic]) {
+/// Reports on standard error everything that was not read. If the user `named` folders, also the
+/// first of the other diagnostics; those of the usual places are in `skills doctor`.
+pub(super) fn say_found(diagnostics: &[Diagnostic], named: bool) {
     let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
     let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);
+    let other = if named { other } else { Vec::new() };
     let more = other.len().saturating_sub(SAID);
     said.extend(other.into_iter().take(SAID));
     if more > 0 {
         let s = if more == 1 { "" } else { "s" };
         let note = Diagnostic::warning("more", Place::default(), format!("{more} more warning{s} about skills"));
-        said.push(note.help("toolfold skills doctor --root DIR lists all of them"));
+        said.push(note.help("toolfold skills doctor lists all of them"));
     }
     say_all(&said);
 }
@@ -253,6 +181,8 @@ fn say_worth(diagnostics: &[Diagnostic]) {
     let worth: Vec<Diagnostic> = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned().collect();
     say_all(&worth);
 }
+
+pub(super) use run::part_of_run;
 
 pub(super) fn run_skills(command: &SkillsCommand) -> Outcome {
     match command {

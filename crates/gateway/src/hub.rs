@@ -275,10 +275,14 @@ impl Hub {
         } else if matches!(request.method.as_str(), "tools/list" | "tools/call") {
             self.recheck_pins();
         }
+        if matches!(request.method.as_str(), "tools/list" | "tools/call" | "prompts/get") {
+            self.view.reload_skills(&self.upstream);
+        }
         match request.method.as_str() {
             "tools/list" => self.view.list_tools_for(client, &request),
             "tools/call" => self.view.call_tool(&mut self.upstream, client, request),
             "server/discover" => self.upstream.discover(client, &request),
+            "prompts/get" if self.view.started_skill(&mut self.upstream, client, &request) => {}
             _ => self.router.route(&mut self.upstream, &mut self.view.names, client, request),
         }
     }

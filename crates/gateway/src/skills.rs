@@ -39,6 +39,9 @@ const MAX_DEPTH: usize = 16;
 /// The prefix of the gateway's own skills, which keeps them apart from servers' skills.
 const BASE: &str = "skill://toolfold/";
 
+/// The argument of a prompt.
+pub(crate) const ARGUMENTS: &str = "arguments";
+
 /// The file that makes a folder a skill.
 const MAIN: &str = "SKILL.md";
 
@@ -48,6 +51,8 @@ const FOLDER: &str = "inode/directory";
 /// The skills that a gateway serves itself.
 pub struct ServedSkills {
     view: SkillView,
+    /// The skills that a person may start.
+    person: SkillView,
     fs: Arc<dyn SkillFs>,
     /// Digests of unchanged files.
     known: Mutex<HashMap<PathBuf, (Stamp, String)>>,
@@ -57,10 +62,34 @@ pub struct ServedSkills {
 type Files = BTreeMap<String, PathBuf>;
 
 impl ServedSkills {
-    /// The skills of a view. Their files are read with `fs`.
+    /// The skills of a view, which a person may start too. Their files are read with `fs`.
     #[must_use]
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
-        Self { view, fs, known: Mutex::default() }
+        Self { person: view.clone(), view, fs, known: Mutex::default() }
+    }
+
+    /// Sets the skills that a person may start.
+    #[must_use]
+    pub fn with_person(mut self, view: SkillView) -> Self {
+        self.person = view;
+        self
+    }
+
+    /// A prompt for each skill that a person may start, in the form of `prompts/list`.
+    #[must_use]
+    pub fn prompts(&self) -> Vec<Value> {
+        let prompts = self.person.names().zip(self.person.skills()).map(|(name, skill)| {
+            let hint = skill.fields().argument_hint.as_deref().unwrap_or("What the skill is applied to.");
+            let arguments = json!([{"name": ARGUMENTS, "description": hint, "required": false}]);
+            json!({"name": name, "description": skill.description(), "arguments": arguments})
+        });
+        prompts.collect()
+    }
+
+    /// Whether a person may start a skill of this name.
+    #[must_use]
+    pub fn has_prompt(&self, name: &str) -> bool {
+        self.person.get(name).is_some()
     }
 
     /// Whether there are no skills.

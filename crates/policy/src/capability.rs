@@ -79,6 +79,8 @@ pub enum Family {
     Edit,
     /// `WebFetch(domain:host)`
     Fetch,
+    /// `Skill(name)`
+    Skill,
 }
 
 impl Family {
@@ -90,6 +92,7 @@ impl Family {
             "Read" | "Glob" | "Grep" | "LS" | "NotebookRead" => Some(Self::Read),
             "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Some(Self::Edit),
             "WebFetch" => Some(Self::Fetch),
+            "Skill" | "activate_skill" => Some(Self::Skill),
             _ => None,
         }
     }
@@ -178,7 +181,7 @@ impl ToolCapability {
             (Some(Family::Fetch), _) => record.hosts.push("url".to_owned()),
             (None, "Agent" | "Task") => record.target = Some("subagent_type".to_owned()),
             (None, "invoke_agent") => record.target = Some("agent_name".to_owned()),
-            (None, "Skill" | "activate_skill") => record.target = Some("skill|name|command".to_owned()),
+            (Some(Family::Skill), _) => record.target = Some("skill|name|command".to_owned()),
             (None, SKILL_RUN) => return Some(skill_run::record()),
             (None, _) => return None,
         }

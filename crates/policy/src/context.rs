@@ -81,6 +81,12 @@ pub struct Context {
     pub secrets: Vec<String>,
     /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,
+    /// Whether the call activates a skill of the host, which only gives the model a text: no rule or
+    /// tier has to allow it.
+    pub skill: bool,
+    /// Why what is called needs approval by its own account, such as a skill whose file says so:
+    /// counts as an ask.
+    pub asks: Option<String>,
     /// The tenant: calls of one tenant are never counted for another. Empty: the store has one
     /// tenant.
     pub tenant: String,
@@ -167,6 +173,13 @@ impl Context {
     #[must_use]
     pub fn with_definition_changed(mut self, definition_changed: bool) -> Self {
         self.definition_changed = definition_changed;
+        self
+    }
+
+    /// Sets [`Self::skill`] and [`Self::asks`].
+    #[must_use]
+    pub fn with_skill(mut self, asks: Option<String>) -> Self {
+        (self.skill, self.asks) = (true, asks);
         self
     }
 

@@ -146,6 +146,7 @@ impl Policy {
             ..Caught::default()
         };
         caught.doubt = !caught.asks.is_empty();
+        caught.asks.extend(cx.context.asks.as_deref().map(Reason::ask));
         for rule in self.rules().filter(|rule| rule.effect != Effect::Allow) {
             // A rule that does not match here may still match what an opaque part of the command
             // runs.
@@ -214,6 +215,10 @@ impl Policy {
             (Some(PolicyTier::A), _) => {
                 let why = if let Some(why) = &cx.capability.why { format!(": {why}") } else { String::new() };
                 (Effect::Ask, format!("`{tool}` is Tier A: a person must approve it first{why}"))
+            }
+            // What is left to a default is what may happen; a skill is a text, unless a default denies.
+            (None, None | Some(Effect::Ask)) if cx.context.skill => {
+                (Effect::Allow, "no rule covers this skill: it is activated and audited".to_owned())
             }
             (None, Some(Effect::Allow)) => (Effect::Allow, "allowed by default".to_owned()),
             (None, Some(Effect::Deny)) => {

@@ -118,7 +118,9 @@ pub struct Reason {
 }
 
 impl Reason {
-    pub(crate) fn new(effect: Effect, text: impl Into<String>) -> Self {
+    /// A reason without a rule, such as a person's own action.
+    #[must_use]
+    pub fn new(effect: Effect, text: impl Into<String>) -> Self {
         Self { effect, text: text.into(), rule: None, place: None }
     }
 

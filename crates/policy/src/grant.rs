@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::argv::{all_known, base_name, unknown};
 use super::canonical::canonical;
@@ -228,7 +228,9 @@ impl Grant {
             }
             None if rule.family == Some(Family::Shell) => return Err(too_wide()),
             None if rule.is_conditional() => return Err(pattern()),
-            None if matches!(tool.as_str(), "Agent" | "Task" | "Skill") => return Err(too_wide()),
+            None if matches!(tool.as_str(), "Agent" | "Task") || rule.family == Some(Family::Skill) => {
+                return Err(too_wide());
+            }
             None => GrantTarget::Tool,
         };
         Ok(Self::new(origin, tool, target, scope).with_id(id).with_source(source))
@@ -304,7 +306,16 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
     if cx.is_shell {
         check_static(cx, allowed)?;
     }
-    Ok(vec![GrantTarget::Arguments { arguments: cx.call.arguments.clone() }])
+    Ok(vec![GrantTarget::Arguments { arguments: compared(cx) }])
+}
+
+/// The arguments that a remembered approval compares: those of a call that change what it does, and
+/// of a skill its name, since its text is part of what the approval is bound to.
+fn compared(cx: &Prepared<'_>) -> Value {
+    match &cx.target {
+        Some(name) if cx.context.skill => json!({ "name": name }),
+        _ => cx.capability.compared(cx.call.arguments),
+    }
 }
 
 /// Checks that every part of a command line is known before it runs, and that something of it asks.
@@ -343,7 +354,7 @@ pub(crate) fn covers(grants: &[Grant], cx: &Prepared<'_>, allowed: &[usize]) -> 
     if live.is_empty() || cx.unreadable.is_some() || cx.context.definition_changed {
         return None;
     }
-    let exact = canonical(&cx.capability.compared(cx.call.arguments));
+    let exact = canonical(&compared(cx));
     if let Some(grant) = live.iter().find(|grant| grant.covers_call(cx, &exact)) {
         return Some(grant.id.clone());
     }

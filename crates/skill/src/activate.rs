@@ -246,8 +246,9 @@ impl ActiveSet {
         self.0.iter().map(|(name, skill)| (name.as_str(), skill))
     }
 
+    /// An active skill by its name.
     #[must_use]
-    pub(crate) fn get(&self, name: &str) -> Option<&ActiveSkill> {
+    pub fn get(&self, name: &str) -> Option<&ActiveSkill> {
         self.0.get(name)
     }
 }

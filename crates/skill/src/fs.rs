@@ -190,7 +190,11 @@ impl SkillFs for MemoryFs {
                 let stamp = Stamp { length: bytes.len() as u64, modified: *at, ..Stamp::default() };
                 Ok(Look { kind: Kind::File, stamp, link })
             }
-            None if self.is_folder(&real) => Ok(Look { kind: Kind::Folder, stamp: Stamp::default(), link }),
+            None if self.is_folder(&real) => {
+                // Any change may be one of this folder's entries.
+                let stamp = Stamp { modified: self.changes, ..Stamp::default() };
+                Ok(Look { kind: Kind::Folder, stamp, link })
+            }
             None => Err(FsError::NotFound),
         }
     }

@@ -29,6 +29,7 @@
 
 mod activate;
 mod budget;
+mod cache;
 mod command;
 mod disk;
 mod document;
@@ -36,6 +37,7 @@ mod exposure;
 mod fields;
 mod folder;
 mod fs;
+mod held;
 mod instructions;
 mod keys;
 mod legacy;
@@ -64,6 +66,7 @@ pub use activate::{
     direct,
 };
 pub use budget::{Budget, most_tokens};
+pub use cache::DiscoveryCache;
 pub use command::read_command;
 pub use disk::DiskFs;
 pub use document::{Content, ContentHash, Document, MAX_FILE, slug};
@@ -73,7 +76,7 @@ pub use folder::{Folder, prompt_entry, read_folder};
 pub use fs::{FsEntry, FsError, Kind, Look, MemoryFs, SkillFs, Stamp};
 pub use instructions::{Instructions, instructions};
 pub use legacy::{read_cloud, to_standard};
-pub use library::{Discovery, DiscoveryCache, Finding, Origin, Precedence, Skill, SkillLibrary, is_unread};
+pub use library::{Discovery, Finding, Origin, Precedence, Skill, SkillLibrary, is_unread};
 pub use lint::{Vocabulary, lint};
 pub use listing::{CatalogText, catalog_text};
 pub use permission::{Permission, PermissionRule, Permissions};

@@ -8,12 +8,14 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::cache::DiscoveryCache;
 use super::document::{Content, ContentHash, Document, MAX_FILE, too_large};
 use super::fields::Fields;
 use super::fs::{FsError, SkillFs, Stamp};
+use super::held::{Held, TOO_MUCH};
 use super::legacy;
 use super::roots::{Root, Scope, Style};
-use super::walk::{Found, Limits, place, walk};
+use super::walk::{Found, Limits, Walked, place, walk};
 use crate::diagnostic::{Diagnostic, Loaded};
 
 /// Which of two skills with the same name wins.
@@ -156,14 +158,6 @@ impl Discovery {
     }
 }
 
-/// The files read before: files with an unchanged stamp are not read again.
-#[derive(Debug, Clone, Default)]
-pub struct DiscoveryCache {
-    documents: HashMap<PathBuf, (Stamp, Arc<Document>)>,
-    /// The number of files read from disk since the cache was created.
-    pub reads: usize,
-}
-
 /// An immutable set of skills. Share it by `Arc`; [`reload`](Self::reload) returns a new one.
 #[derive(Debug, Clone, Default)]
 pub struct SkillLibrary {
@@ -175,7 +169,7 @@ pub struct SkillLibrary {
 impl SkillLibrary {
     /// Finds and reads all skills. An error in one never hides another.
     pub fn discover(fs: &dyn SkillFs, discovery: Discovery, cache: &mut DiscoveryCache) -> Loaded<Self> {
-        let (found, mut diagnostics) = walk(fs, &discovery.roots, discovery.limits);
+        let Walked { found, notes: mut diagnostics, listed } = walk(fs, &discovery.roots, discovery.limits);
         let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
         let mut documents = HashMap::with_capacity(found.len());
         let mut held = Held::new(discovery.limits);
@@ -200,7 +194,11 @@ impl SkillLibrary {
             documents.insert(found.file.clone(), (stamp, Arc::clone(&document)));
             findings.push(finding(found, root, document));
         }
-        cache.documents = documents;
+        cache.files =
+            found.iter().map(|found| found.file.clone()).filter(|file| documents.contains_key(file)).collect();
+        (cache.documents, cache.listed) = (documents, listed);
+        let absent = discovery.roots.iter().filter(|root| fs.look(&root.path).is_err());
+        cache.absent = absent.map(|root| root.path.clone()).collect();
         for document in &discovery.builtin {
             findings.push(builtin(document));
         }
@@ -237,15 +235,26 @@ impl SkillLibrary {
         qualified.next().or_else(|| self.winners.get(name))
     }
 
+    /// Whether another library has the same files with the same contents, from the same roots.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let alike = |(own, other): (&Finding, &Finding)| {
+            own.file == other.file
+                && own.document.hash == other.document.hash
+                && own.skill.is_some() == other.skill.is_some()
+                && own.qualified == other.qualified
+        };
+        self.roots() == other.roots()
+            && self.findings.len() == other.findings.len()
+            && self.findings.iter().zip(&other.findings).all(alike)
+    }
+
     /// The roots of the library.
     #[must_use]
     pub fn roots(&self) -> &[Root] {
         &self.discovery.roots
     }
 }
-
-/// The code of diagnostics about exceeded limits.
-const TOO_MUCH: &str = "too-much";
 
 fn of_several(mut first: Diagnostic, number: usize) -> Diagnostic {
     if number > 1 {
@@ -261,42 +270,6 @@ fn of_several(mut first: Diagnostic, number: usize) -> Diagnostic {
 pub fn is_unread(diagnostic: &Diagnostic) -> bool {
     let codes = ["too-many", TOO_MUCH, "too-deep", "unreadable", "not-a-file", "file-too-large"];
     codes.contains(&diagnostic.code) || (diagnostic.code == "link-outside" && diagnostic.is_error())
-}
-
-struct Held {
-    limits: Limits,
-    all: u64,
-    /// By the index of the root.
-    of_root: HashMap<usize, u64>,
-}
-
-impl Held {
-    fn new(limits: Limits) -> Self {
-        Self { limits, all: 0, of_root: HashMap::new() }
-    }
-
-    /// Why a file is not read, if it exceeds the remaining bytes. A file that is too large anyway
-    /// needs no check.
-    fn refuses(&self, found: &Found) -> Option<Diagnostic> {
-        let length = Some(found.stamp.length).filter(|length| *length <= MAX_FILE as u64)?;
-        let of_root = self.of_root.get(&found.root).copied().unwrap_or_default();
-        let (whose, most) = if of_root + length > self.limits.root_bytes {
-            ("the skills of this root", self.limits.root_bytes)
-        } else if self.all + length > self.limits.bytes {
-            ("the skills of all roots", self.limits.bytes)
-        } else {
-            return None;
-        };
-        let message = format!("not read: {whose} may hold {most} bytes together, and there is no room left");
-        let help = "take away skills that are not needed, or let more be read (`skills.bytes`)";
-        Some(Diagnostic::error(TOO_MUCH, place(&found.file), message).help(help))
-    }
-
-    fn add(&mut self, root: usize, stamp: &Stamp) {
-        let length = Some(stamp.length).filter(|length| *length <= MAX_FILE as u64).unwrap_or_default();
-        self.all += length;
-        *self.of_root.entry(root).or_default() += length;
-    }
 }
 
 fn read(fs: &dyn SkillFs, found: &Found) -> (Stamp, Document) {

@@ -11,6 +11,9 @@ pub struct Facts {
     pub session: Option<String>,
     /// The working directory, for `{{system.cwd}}`.
     pub cwd: Option<String>,
+    /// The project's folder, for `${PROJECT_DIR}`, `${CLAUDE_PROJECT_DIR}` and
+    /// `{{system.project}}`.
+    pub project: Option<String>,
     /// The time in the host's format, for `{{system.timestamp}}`.
     pub timestamp: Option<String>,
 }
@@ -27,6 +30,13 @@ impl Facts {
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
         self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets [`Self::project`].
+    #[must_use]
+    pub fn with_project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(project.into());
         self
     }
 
@@ -207,6 +217,7 @@ fn value(what: &What<'_>, inputs: Inputs<'_>, words: &[String]) -> Option<String
         What::Escaped(text) => Some((*text).to_owned()),
         What::Variable("SESSION_ID" | "CLAUDE_SESSION_ID") => facts?.session.clone(),
         What::Variable("SKILL_DIR" | "CLAUDE_SKILL_DIR") => Some(inputs.folder.to_owned()),
+        What::Variable("PROJECT_DIR" | "CLAUDE_PROJECT_DIR") | What::Path("system.project") => facts?.project.clone(),
         What::Path("system.cwd") => facts?.cwd.clone(),
         What::Path("system.timestamp") => facts?.timestamp.clone(),
         What::Path(path) => {

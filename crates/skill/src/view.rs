@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
 use super::library::{Skill, SkillLibrary};
@@ -11,7 +12,8 @@ use super::search::SkillIndex;
 use crate::name::nearest;
 
 /// The caller that requests a skill.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Caller {
     /// The model. It does not see skills with `disable-model-invocation`.
@@ -65,6 +67,23 @@ impl SkillView {
                 if finding.shadowed_by.is_none() { won.push(entry) } else { copies.push(entry) }
             }
         }
+        Self::of(won, copies)
+    }
+
+    /// The same view without some skills, by their own names: a copy is hidden with the skill that
+    /// won its name.
+    #[must_use]
+    pub fn without(&self, hidden: impl Fn(&Arc<Skill>, Permission) -> bool) -> Self {
+        let (mut won, mut copies) = (Vec::new(), Vec::new());
+        for (at, entry) in self.entries.iter().enumerate() {
+            if !hidden(&entry.skill, entry.permission) {
+                if at < self.winners { won.push(entry.clone()) } else { copies.push(entry.clone()) }
+            }
+        }
+        Self::of(won, copies)
+    }
+
+    fn of(mut won: Vec<Entry>, mut copies: Vec<Entry>) -> Self {
         won.sort_by(|a, b| a.skill.name().cmp(b.skill.name()));
         copies.sort_by(|a, b| a.name.cmp(&b.name));
         let winners = won.len();

@@ -48,13 +48,22 @@ pub(crate) struct Found {
     pub(crate) standard_name: bool,
 }
 
-pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> (Vec<Found>, Vec<Diagnostic>) {
+/// What a walk found.
+pub(crate) struct Walked {
+    pub(crate) found: Vec<Found>,
+    pub(crate) notes: Vec<Diagnostic>,
+    /// The folders that were listed, with their stamps before.
+    pub(crate) listed: Vec<(PathBuf, Stamp)>,
+}
+
+pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
     let places = roots.iter().filter_map(|root| fs.canonical(&root.path).ok()).collect();
-    let mut walk = Walk { fs, limits, places, seen: HashSet::new(), found: Vec::new(), notes: Vec::new() };
+    let (seen, found, notes, listed) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut walk = Walk { fs, limits, places, seen, found, notes, listed };
     for (number, root) in roots.iter().enumerate() {
         walk.root(number, root);
     }
-    (walk.found, walk.notes)
+    Walked { found: walk.found, notes: walk.notes, listed: walk.listed }
 }
 
 struct Walk<'a> {
@@ -64,6 +73,7 @@ struct Walk<'a> {
     seen: HashSet<PathBuf>,
     found: Vec<Found>,
     notes: Vec<Diagnostic>,
+    listed: Vec<(PathBuf, Stamp)>,
 }
 
 struct Pending {
@@ -107,6 +117,8 @@ impl Walk<'_> {
                 skills.push(pending);
                 continue;
             }
+            let before = self.fs.look(&pending.path).map(|look| look.stamp).unwrap_or_default();
+            self.listed.push((pending.path.clone(), before));
             let listed = match self.fs.list(&pending.path, self.limits.entries.saturating_sub(entries)) {
                 Ok(listed) => listed,
                 Err(FsError::TooLarge(_)) => return self.exhausted(&pending.path, "entries", self.limits.entries),

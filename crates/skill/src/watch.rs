@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
+use super::cache::DiscoveryCache;
 use super::disk::DiskFs;
-use super::library::{DiscoveryCache, SkillLibrary};
+use super::library::SkillLibrary;
 use crate::diagnostic::Loaded;
 
 /// The time without changes before the files are read again.

@@ -7,7 +7,7 @@ use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply};
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
 use crate::engine::ACTIVATE_SKILL;
-use crate::skill::{self, Activation, ActiveSet};
+use crate::skill::{self, ActivateRequest, Activation, ActiveSet, Caller};
 use crate::wire::Arguments;
 
 impl Conversation {
@@ -20,7 +20,7 @@ impl Conversation {
             Became::Answered(answer) => {
                 let known = (answer.kind != ReplyKind::UnknownTool).then_some(target.as_str());
                 let reply = self.reply(call, known, answer);
-                Some(Outcome::Reply(Reply { activation: self.activation(&target, arguments), ..reply }))
+                Some(Outcome::Reply(Reply { activation: activation(self, &target, arguments), ..reply }))
             }
             Became::Forwarded { ok: Some(true), .. } | Became::Resumed { ok: Some(true), .. } => {
                 Some(self.finished_before(call, &target))
@@ -73,7 +73,7 @@ impl Conversation {
     fn refuse_again(&self, call: &Call, target: &str, reason: &str) -> Option<Outcome> {
         let engine = self.engine.clone();
         let tool = engine.catalog().get(target)?;
-        Some(Outcome::Refuse(self.refusal(call, tool, reason)))
+        Some(Outcome::Refuse(self.refusal(call, tool.into(), reason)))
     }
 
     fn forward_again(&self, call: &Call, target: &str, arguments: &Arguments, notes: ForwardNotes) -> Option<Outcome> {
@@ -82,13 +82,17 @@ impl Conversation {
         let tool = engine.catalog().get(target)?;
         Some(Outcome::Forward(self.forwarded(call, tool, &arguments.own_input(tool), notes)))
     }
+}
 
-    /// The activation of a skill, as in the first answer.
-    fn activation(&self, target: &str, arguments: &Arguments) -> Option<Box<Activation>> {
-        let skills = self.engine.skills().filter(|_| target == ACTIVATE_SKILL)?;
-        match skills.activate(arguments.value().ok()?, &ActiveSet::default(), self.id(), |_| true) {
-            Ok(skill::Answer::Activated(activation)) => Some(activation),
-            _ => None,
+/// The activation of a skill, as in the first answer; `None` if the skill has changed since.
+fn activation(conversation: &Conversation, target: &str, arguments: &Arguments) -> Option<Box<Activation>> {
+    let skills = conversation.engine.skills().filter(|_| target == ACTIVATE_SKILL)?;
+    let request = ActivateRequest::from_json(arguments.value().ok()?).ok()?.with_approved(true);
+    match skills.answer(&request, &ActiveSet::default(), conversation.id(), Caller::Model).ok()? {
+        skill::Answer::Activated(again) => {
+            let first = conversation.state.active.get(&again.name);
+            Some(again).filter(|again| first.is_none_or(|first| first.hash == again.hash))
         }
+        _ => None,
     }
 }

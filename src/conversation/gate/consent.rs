@@ -1,16 +1,18 @@
 //! Policy in the gate: refusals, audit records, approvals, and the resumption of approved calls.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Call, CallInProgress, ResolvedTool};
+use super::{Call, CallInProgress, ResolvedTool, skill};
 use crate::catalog::Tool;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
+use crate::conversation::reload::renew_for;
 use crate::conversation::state::Waiting;
 use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation, ForwardNotes};
-use crate::engine::{Exact, Judged, PolicyLayer};
+use crate::engine::{Exact, Judged, PolicyLayer, Subject};
 use crate::policy::{Approval, ApprovalError, ApprovalState, CallUndo, Decision};
-use crate::wire::{Arguments, NUMBERED};
+use crate::wire::{Arguments, MetaRole, NUMBERED};
 
 /// The maximum number of calls of a conversation that wait for approval at once.
 const MAX_OPEN: usize = 20;
@@ -27,19 +29,15 @@ impl Conversation {
         &mut self,
         current: &CallInProgress<'_>,
         policy: &PolicyLayer,
-        resolved: ResolvedTool<'_>,
+        subject: Subject<'_>,
         exact: Exact<'_>,
         judged: &Judged,
     ) -> Outcome {
         if !self.recalling {
-            drop(policy.record_decision(
-                resolved.tool,
-                &exact,
-                &self.call_ref(&current.call.own, &current.call.identity),
-                judged,
-            ));
+            let call_ref = self.call_ref(&current.call.own, &current.call.identity);
+            drop(policy.record_decision(subject, &exact, &call_ref, judged));
         }
-        self.refuse(current.call, resolved, &judged.verdict.reason())
+        self.refuse(current.call, subject, &judged.verdict.reason())
     }
 
     /// A valid call that policy does not deny: it runs, runs with an audit record, or waits.
@@ -54,7 +52,7 @@ impl Conversation {
     ) -> Outcome {
         let (call, verdict) = (current.call, &judged.verdict);
         match verdict.decision {
-            Decision::Deny => self.forbid(current, policy, resolved, exact, &judged),
+            Decision::Deny => self.forbid(current, policy, resolved.tool.into(), exact, &judged),
             Decision::Allow => self.forward(current, resolved, notes.decided(PolicyMark::Allow, verdict)),
             Decision::AllowAudited => {
                 let recorded = if self.recalling {
@@ -76,57 +74,57 @@ impl Conversation {
                     }
                     Err(why) => {
                         let reason = format!("its audit record could not be written: {why}");
-                        self.refuse(call, resolved, &reason)
+                        self.refuse(call, resolved.tool.into(), &reason)
                     }
                 }
             }
             Decision::Confirm => {
                 let notes = notes.decided(PolicyMark::Confirm, verdict);
-                self.ask_first(current, policy, resolved, exact, notes, judged)
+                // In a replay without an open approval, it was decided, and the host has the
+                // outcome.
+                let waits = self.ask_first(current, policy, resolved.tool.into(), exact, judged);
+                waits.unwrap_or_else(|| self.forward(current, resolved, notes))
             }
         }
     }
 
     /// A valid call that requires approval: it waits, or continues with the decision on an
-    /// identical call.
-    fn ask_first(
+    /// identical call. `None` in a replay if the call does not wait.
+    pub(super) fn ask_first(
         &mut self,
         current: &CallInProgress<'_>,
         policy: &PolicyLayer,
-        resolved: ResolvedTool<'_>,
+        subject: Subject<'_>,
         exact: Exact<'_>,
-        notes: ForwardNotes,
         judged: Judged,
-    ) -> Outcome {
+    ) -> Option<Outcome> {
         let call = current.call;
         if let Some(outcome) = self.asked_already(current) {
-            return outcome;
+            return Some(outcome);
         }
         if self.state.was_rejected(current.digest) {
-            return self.refuse(call, resolved, "this exact call was rejected before");
+            return Some(self.refuse(call, subject, "this exact call was rejected before"));
         }
         if !self.recalling && self.has_most_waiting(policy) {
             let reason = format!("{MAX_OPEN} calls already wait for approval; wait for a decision");
-            return self.refuse(call, resolved, &reason);
+            return Some(self.refuse(call, subject, &reason));
         }
         let reason = judged.verdict.reason();
         let call_ref = self.call_ref(&call.own, &call.identity);
         let asked = if self.recalling {
-            policy.asked_before(resolved.tool, &exact, &call_ref).map(Ok)
+            Ok(policy.asked_before(subject, &exact, &call_ref)?)
         } else {
             let once = !current.asks_anew && self.is_distinct(call);
-            Some(policy.ask_approval(resolved.tool, &exact, &call_ref, judged.displayed, once))
+            policy.ask_approval(subject, &exact, &call_ref, judged.displayed, once)
         };
         let approval = match asked {
-            // In a replay without an open approval: it was decided, and the host has the outcome.
-            None => return self.forward(current, resolved, notes),
-            Some(Err(why)) => {
-                return self.refuse(call, resolved, &format!("the approval could not be requested: {why}"));
+            Err(why) => {
+                return Some(self.refuse(call, subject, &format!("the approval could not be requested: {why}")));
             }
-            Some(Ok(approval)) if !approval.state.is_open() => {
-                return self.refuse(call, resolved, &settled_before(&approval));
+            Ok(approval) if !approval.state.is_open() => {
+                return Some(self.refuse(call, subject, &settled_before(&approval)));
             }
-            Some(Ok(approval)) => approval,
+            Ok(approval) => approval,
         };
         let id = ApprovalId::from(&approval.id);
         self.record_event(Event::Asked { id: call.own.clone(), approval: id.clone(), reason: reason.clone() });
@@ -134,9 +132,9 @@ impl Conversation {
             && !self.recalling
             && let Ok(resumed) = self.take_up(&id, call)
         {
-            return Outcome::from(resumed);
+            return Some(Outcome::from(resumed));
         }
-        Outcome::Confirm(self.confirm(call, resolved.tool, approval, reason))
+        Some(Outcome::Confirm(self.confirm(call, subject, approval, reason)))
     }
 
     /// Whether the maximum number of calls waits for approval. Reads the store only if the state
@@ -188,7 +186,7 @@ impl Conversation {
             let (policy, tool) = (engine.policy()?, engine.catalog().get(&target)?);
             let stored = policy.waiting(approval.as_str()).ok().filter(|stored| policy.is_open(stored))?;
             self.record_event(Event::Asked { id, approval, reason: reason.clone() });
-            return Some(Outcome::Confirm(self.confirm(current.call, tool, stored, reason)));
+            return Some(Outcome::Confirm(self.confirm(current.call, tool.into(), stored, reason)));
         }
         // The later call waits for the same approval, and is the one that runs.
         self.record_event(Event::Asked { id, approval: approval.clone(), reason });
@@ -196,18 +194,21 @@ impl Conversation {
     }
 
     /// The outcome of a call that waits for approval.
-    fn confirm(&self, call: &Call, tool: &Tool, approval: Approval, reason: String) -> Confirm {
+    fn confirm(&self, call: &Call, subject: Subject<'_>, approval: Approval, reason: String) -> Confirm {
         let request = approval.request;
         let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
         let judged = Arguments::from_text(&text);
-        let input = judged.own_input(tool);
-        let shown = self.bound.names.tools.sent(tool.name().as_str()).to_owned();
+        let input = match subject {
+            Subject::Tool(tool) => judged.own_input(tool),
+            Subject::Skill(_) => Cow::Borrowed(&judged),
+        };
+        let shown = shown_subject(self, subject).to_owned();
         Confirm {
             id: call.host_id(),
             label: call.label(),
             name: call.name.clone(),
             approval: ApprovalId::from(approval.id),
-            target: tool.name().clone(),
+            target: subject.name(),
             arguments: input.value().cloned().unwrap_or(request.arguments),
             arguments_json: input.text().into_owned(),
             shown: request.displayed,
@@ -224,16 +225,16 @@ impl Conversation {
         ForwardNotes { policy: PolicyMark::Confirm, reason, undo, ..ForwardNotes::default() }
     }
 
-    pub(super) fn refuse(&mut self, call: &Call, resolved: ResolvedTool<'_>, reason: &str) -> Outcome {
-        let refuse = self.refusal(call, resolved.tool, reason);
+    pub(super) fn refuse(&mut self, call: &Call, subject: Subject<'_>, reason: &str) -> Outcome {
+        let refuse = self.refusal(call, subject, reason);
         let (id, content, reason) = (call.own.clone(), refuse.content.clone(), reason.to_owned());
         self.record_event(Event::Refused { id, content, reason });
         Outcome::Refuse(refuse)
     }
 
-    pub(super) fn refusal(&self, call: &Call, tool: &Tool, reason: &str) -> Refuse {
-        let own = tool.name().as_str();
-        let shown = self.bound.names.tools.sent(own);
+    pub(super) fn refusal(&self, call: &Call, subject: Subject<'_>, reason: &str) -> Refuse {
+        let name = subject.name();
+        let (own, shown) = (name.as_str(), shown_subject(self, subject));
         // Policy names the tool in backticks, as the host does; the model has another name for it.
         let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
         let content = format!("{shown} was not run: {said}. Do not retry; use another approach or tell the user.");
@@ -253,11 +254,11 @@ impl Conversation {
     /// itself is made through an [`Approver`](crate::policy::Approver), which a conversation never
     /// holds.
     ///
-    /// Returns [`Resumed::Run`] once. Returns [`Resumed::Waiting`] with the reason if the call
-    /// still waits: it has no decision yet, the store cannot be written now, or another call that
-    /// writes the same files has not ended. Returns [`Resumed::Refused`] if the call will never
-    /// run: it was rejected, its approval was used or has expired, policy now forbids it, or its
-    /// tool or the policy has changed.
+    /// Returns [`Resumed::Run`], or [`Resumed::Answered`] for a skill, once. Returns
+    /// [`Resumed::Waiting`] with the reason if the call still waits: it has no decision yet, the
+    /// store cannot be written now, or another call that writes the same files has not ended.
+    /// Returns [`Resumed::Refused`] if the call will never run: it was rejected, its approval was
+    /// used or has expired, policy now forbids it, or its tool or the policy has changed.
     ///
     /// # Errors
     /// [`CallError::NotWaiting`] if no call of this conversation waits for this approval.
@@ -286,17 +287,33 @@ impl Conversation {
     /// Like [`resume`](Self::resume), for the call that will run: the one that requested approval,
     /// or a later identical one.
     pub(super) fn take_up(&mut self, approval: &ApprovalId, call: &Call) -> Result<Resumed, CallError> {
+        if self.state.calls.get(&call.own).is_some_and(|record| record.meta)
+            && let Some((request, _)) = self.engine.policy().and_then(|own| skill::waiting(&self.engine, own, approval))
+        {
+            renew_for(self, &request);
+        }
         let engine = self.engine.clone();
         let (Some(waiting), Some(policy)) = (self.state.pending.get(approval).cloned(), engine.policy()) else {
             return Err(CallError::NotWaiting(approval.clone()));
         };
-        let Some(tool) = engine.catalog().get(&waiting.target) else {
-            return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target });
+        let is_lookup = self.state.calls.get(&call.own).is_some_and(|record| record.meta);
+        let skill = if is_lookup { skill::waiting(&engine, policy, approval) } else { None };
+        let subject = match (&skill, engine.catalog().get(&waiting.target)) {
+            (Some((_, skill)), _) => Subject::Skill(skill),
+            (None, Some(tool)) if !is_lookup => Subject::Tool(tool),
+            _ => return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target }),
         };
-        let why = match policy.redeem(approval.as_str(), tool, &self.call_ref(&call.own, &call.identity)) {
+        let why = match policy.redeem(approval.as_str(), subject, &self.call_ref(&call.own, &call.identity)) {
             Ok((redeemed, undo)) => {
                 let (id, undo) = (call.own.clone(), Some(undo));
                 self.record_event(Event::Resumed { id, approval: approval.clone(), undo: undo.clone() });
+                let tool = match (subject, &skill, engine.skills()) {
+                    (Subject::Skill(_), Some((request, _)), Some(layer)) => {
+                        return Ok(skill::resumed(self, call, approval, layer, request.clone()));
+                    }
+                    (Subject::Tool(tool), ..) => tool,
+                    _ => return Err(CallError::ToolGone { approval: approval.clone(), target: waiting.target }),
+                };
                 self.begins(&call.own, tool);
                 let notes = Self::approved(approval, undo);
                 let request = redeemed.request;
@@ -311,11 +328,11 @@ impl Conversation {
         let reason = match (&why, stored) {
             (ApprovalError::Not { state: ApprovalState::Pending, .. }, Ok(stored)) => {
                 let reason = "no decision yet".to_owned();
-                return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
+                return Ok(Resumed::Waiting(self.confirm(call, subject, stored, reason)));
             }
             (ApprovalError::Store(_) | ApprovalError::NoSnapshot { passing: true, .. }, Ok(stored)) => {
                 let reason = format!("it was not run: {why}");
-                return Ok(Resumed::Waiting(self.confirm(call, tool, stored, reason)));
+                return Ok(Resumed::Waiting(self.confirm(call, subject, stored, reason)));
             }
             (ApprovalError::Not { state: ApprovalState::Rejected, .. }, Ok(stored)) => match stored.reason {
                 Some(why) => format!("a person rejected it: {why}"),
@@ -323,7 +340,7 @@ impl Conversation {
             },
             _ => why.to_string(),
         };
-        let refuse = self.refusal(call, tool, &reason);
+        let refuse = self.refusal(call, subject, &reason);
         self.record_event(Event::Rejected {
             approval: approval.clone(),
             content: refuse.content.clone(),
@@ -336,6 +353,15 @@ impl Conversation {
     /// The calls that wait for approval, each with the id of its approval.
     pub fn pending(&self) -> impl Iterator<Item = (&ApprovalId, &Waiting)> {
         self.state.pending.iter()
+    }
+}
+
+/// The name under which the model sees a tool, or the meta-tool that activates skills.
+fn shown_subject<'n>(conversation: &'n Conversation, subject: Subject<'n>) -> &'n str {
+    let names = &conversation.bound.names;
+    match subject {
+        Subject::Tool(tool) => names.tools.sent(tool.name().as_str()),
+        Subject::Skill(_) => names.meta(MetaRole::Skill),
     }
 }
 

@@ -119,7 +119,7 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
         assert_eq!(visible, 5_000, "{what}");
         let bounded = activate_tool(&view, Budget::default()).unwrap();
         let count = |tool: &SkillTool| billed(&tool.name, &tool.description, &tool.parameters);
-        let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone())).counted_by(2_000, &count);
+        let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone())).counted_by(Budget::Tokens(2_000), count);
         let fitted = layer.tool().unwrap();
         let parameters: Value = serde_json::from_str(fitted.parameters_text()).unwrap();
         let mut exact = bounded.clone();

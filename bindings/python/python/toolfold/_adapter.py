@@ -61,7 +61,11 @@ class Folder(Consent):
         self.settings, self.wire, self.model = own, own.wire, own.model
         self.without = list(own.WITHOUT)
         self._settings: dict[str, Any] = {
-            "profile": own.profile, "arm": own.arm, "policy": own.policy, "skills": own.skills
+            "profile": own.profile,
+            "arm": own.arm,
+            "policy": own.policy,
+            "skills": own.skills,
+            "usual_skills": own.usual_skills,
         }
         self._first: Engine | None = None
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()

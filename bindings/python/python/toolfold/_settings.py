@@ -40,6 +40,7 @@ class Fields(TypedDict, total=False):
     profile: Source | bool | None
     policy: Source | Sequence[Source] | None
     skills: Source | Sequence[Source] | None
+    usual_skills: bool
     approvals: Approver | Source | None
     wire: Wire
     model: str | None
@@ -49,7 +50,7 @@ class Fields(TypedDict, total=False):
 class Settings:
     """The settings of an adapter. Files are read once when it is created, so that an error does not wait for the first run.
 
-    :param arm, profile, policy, skills: as for ``toolfold.Engine``.
+    :param arm, profile, policy, skills, usual_skills: as for ``toolfold.Engine``.
     :param approvals: an ``Approver``, or the path of its file; None stores approvals in memory. The framework is the
         user interface here: the decisions of its user use this handle.
     :param wire, model: as for ``Engine.conversation``.
@@ -65,12 +66,13 @@ class Settings:
     profile: Source | bool | None = None
     policy: Source | Sequence[Source] | None = None
     skills: Source | Sequence[Source] | None = None
+    usual_skills: bool = False
     approvals: Approver | Source | None = None
     wire: Wire = "openai-chat"
     model: str | None = None
 
     def __post_init__(self) -> None:
-        probe = Engine([_PROBE], arm=self.arm, policy=self.policy, skills=self.skills)
+        probe = Engine([_PROBE], arm=self.arm, policy=self.policy, skills=self.skills, usual_skills=self.usual_skills)
         carried(self.arm, self.WITHOUT)
         probe.conversation(self.wire, self.model, without=list(self.WITHOUT))
         try:

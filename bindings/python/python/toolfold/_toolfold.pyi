@@ -242,6 +242,15 @@ class Conversation:
     """
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
+    def activate(self, name: str, arguments: str | None = None) -> str:
+        """
+        Activates a skill that a person named, also one that the model may not activate, and returns
+        the text to send as a message of the user.
+
+        :param name: the skill, or ``name@scope`` for a copy.
+        :param arguments: the arguments, as the person wrote them after the name.
+        :raises CallError: the name is unknown, the skill is hidden from users, or policy denies it.
+        """
     def answer(self, id: str, result: str, is_error: bool = False) -> list[Any]:
         """
         Stores the result of a forwarded call, and returns the messages to append: a list of dicts
@@ -384,6 +393,11 @@ class Conversation:
         The messages that open everything again in the provider's own channel, under arm ``append``:
         a list of dicts in the wire's format; empty for other arms.
         """
+    def reload_skills(self) -> bool:
+        """
+        Reads skills that have changed on disk; call it between turns. Returns whether the array may
+        have changed. An active skill keeps its text until it is activated again.
+        """
     def report_result(self, id: str, ok: bool = True) -> None:
         """
         Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
@@ -392,10 +406,10 @@ class Conversation:
         :param id: the id of the call: ``Forward.id``.
         :param ok: whether the tool succeeded.
         """
-    def resume(self, approval: str) -> Forward | Confirm | Refuse:
+    def resume(self, approval: str) -> Reply | Forward | Confirm | Refuse:
         """
-        Continues with the decision on a waiting call: Forward if it was approved, Confirm while it
-        is pending, else Refuse.
+        Continues with the decision on a waiting call: Forward if it was approved, Reply if it was a
+        skill, Confirm while it is pending, else Refuse.
 
         :param approval: the id of the approval: ``Confirm.approval``.
         :raises CallError: no call of this conversation waits under this id.
@@ -480,6 +494,8 @@ class Engine:
     :param policy: which calls may run: a path, TOML text or ``"excel"``, or a list of these. None
         allows everything.
     :param skills: a folder of skills, or a list of folders.
+    :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
+        are offered too: those of the project, from the working directory up, and of the user.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -504,6 +520,7 @@ class Engine:
         skills: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         *,
         approvals: Approver | str | PathLike[str] | None = None,
+        usual_skills: bool = False,
     ) -> Engine: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
@@ -948,12 +965,12 @@ class Turn:
 
         :raises CallError: the turn has ended.
         """
-    def resume(self, approval: str) -> Forward | Confirm | Refuse:
+    def resume(self, approval: str) -> Reply | Forward | Confirm | Refuse:
         """
         Continues with the decision on a waiting call. An approved call becomes runnable.
 
         :param approval: the id of the approval: ``Confirm.approval``.
-        :returns: Forward, Confirm while it is pending, or Refuse.
+        :returns: Forward, Reply if it was a skill, Confirm while it is pending, or Refuse.
         :raises CallError: no call waits under this id, or the turn has ended.
         """
     @property

@@ -169,7 +169,7 @@ pub(super) fn run_show(args: &ShowArgs) -> Outcome {
             Ok(own) if own.schema == CONTRACT => own,
             Ok(_) | Err(_) => {
                 let why = format!("is not a transcript of the form {CONTRACT}");
-                say_all(&[Diagnostic::warning("bad-transcript", Place::file(&*name), why)]);
+                say_all(&[Diagnostic::warning("bad-transcript", Place::file(&name), why)]);
                 continue;
             }
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::super::input::{Input, load_profile};
-use super::super::layers::{Layers, Person, served_skills};
+use super::super::layers::{Layers, Person, served_skills, skill_layer};
 use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
 use super::records;
@@ -30,6 +30,9 @@ struct Own {
     approver: Option<Arc<Approver>>,
 }
 
+/// Skills, and the same as they are served.
+type Served = (SkillLayer, Arc<ServedSkills>);
+
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
@@ -41,7 +44,7 @@ pub(super) struct OpenLayers {
     judges: bool,
     own: Mutex<HashMap<String, Arc<Own>>>,
     /// The skills that are served as resources, once they are read.
-    served: OnceLock<Option<Arc<ServedSkills>>>,
+    served: Mutex<Option<Option<Served>>>,
     /// The conversations whose clients list and load skills themselves.
     hosts: Mutex<HashSet<String>>,
     categories: OnceLock<Vec<String>>,
@@ -66,7 +69,7 @@ impl OpenLayers {
             servers: servers.iter().map(|own| own.name.clone()).collect(),
             judges: true,
             own: Mutex::default(),
-            served: OnceLock::new(),
+            served: Mutex::default(),
             hosts: Mutex::default(),
             categories: OnceLock::new(),
             lock: OnceLock::new(),
@@ -236,14 +239,19 @@ impl GatewayLayers for OpenLayers {
     }
 
     fn skills(&self) -> Option<Arc<ServedSkills>> {
-        let served = self.served.get_or_init(|| match served_skills(&self.config) {
-            Ok(skills) => skills.map(Arc::new),
+        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let served = served.get_or_insert_with(|| match skill_layer(&self.config) {
+            Ok(layer) => layer.map(|layer| (layer.clone(), Arc::new(served_skills(&layer)))),
             Err(why) => {
                 warn(&format!("no skills are served: {why}"));
                 None
             }
         });
-        served.clone()
+        let (layer, own) = served.as_mut()?;
+        if let Some(reloaded) = layer.reloaded() {
+            (*layer, *own) = (reloaded.value.clone(), Arc::new(served_skills(&reloaded.value)));
+        }
+        Some(own.clone())
     }
 
     fn hosts_skills(&self, id: &str) {

@@ -50,7 +50,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "TOKENS")]
     budget: Option<String>,
 
-    /// Folders of skills, separated by commas
+    /// Folders of skills besides the usual places, separated by commas
     #[arg(long, value_name = "DIR,…")]
     skills: Option<String>,
 

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use toolfold::conversation::{ApprovalId, Event, LogRecord, ReplyKind};
 use toolfold::profile::EXPAND_TOOLS;
+use toolfold::skill::Caller;
 
 use super::super::ledger::time;
 
@@ -33,7 +34,11 @@ pub(super) struct Counts {
     pub(super) array_tokens: BTreeMap<String, usize>,
     pub(super) calls: usize,
     pub(super) expansions: usize,
+    /// Activations of skills, and those that a person started.
     pub(super) skills: usize,
+    pub(super) skills_by_person: usize,
+    /// The activations of each skill.
+    pub(super) activated: BTreeMap<String, usize>,
     /// Calls that were answered with a validation error.
     pub(super) repairs: usize,
     /// Calls that were answered with parameters that the model had not been shown.
@@ -208,7 +213,11 @@ impl Reading {
                 counts.calls += 1;
                 counts.expansions += usize::from(*meta && target == EXPAND_TOOLS);
             }
-            Event::Activated { .. } => counts.skills += 1,
+            Event::Activated { caller, name, .. } => {
+                counts.skills += 1;
+                counts.skills_by_person += usize::from(*caller == Caller::User);
+                *counts.activated.entry(name.clone()).or_default() += 1;
+            }
             Event::Answered { answer, .. } => match answer.kind {
                 ReplyKind::Invalid => counts.repairs += 1,
                 ReplyKind::Shown => counts.shown += 1,
@@ -262,6 +271,10 @@ impl Counts {
         self.calls += other.calls;
         self.expansions += other.expansions;
         self.skills += other.skills;
+        self.skills_by_person += other.skills_by_person;
+        for (name, number) in &other.activated {
+            *self.activated.entry(name.clone()).or_default() += number;
+        }
         self.repairs += other.repairs;
         self.shown += other.shown;
         self.unknown += other.unknown;

@@ -6,6 +6,8 @@ use super::tally::{ConversationSummary, Counts, LogReport, Total};
 
 /// Maximum number of conversations that are listed; the rest are in the totals.
 const MAX_LISTED: usize = 40;
+/// Maximum number of activated skills that are named.
+const MAX_NAMED: usize = 10;
 
 /// The verdict, then the totals of every arm and variant, then the conversations.
 pub(super) fn log_text(report: &LogReport) -> String {
@@ -25,6 +27,7 @@ pub(super) fn log_text(report: &LogReport) -> String {
             ));
         }
     }
+    out.push_str(&activated(&report.sum()));
     out.push_str(&format!("\n{BOLD}Conversations{BOLD:#}\n"));
     let listed = report.conversations.iter().take(MAX_LISTED);
     out.push_str(&table(EACH, &listed.map(each).collect::<Vec<_>>()));
@@ -34,6 +37,28 @@ pub(super) fn log_text(report: &LogReport) -> String {
     }
     out.push_str(&format!("\n{DIM}{NOTES}{DIM:#}\n"));
     out
+}
+
+/// The activated skills, the most frequent first.
+fn activated(sum: &Counts) -> String {
+    if sum.skills == 0 {
+        return String::new();
+    }
+    let mut named: Vec<(&String, &usize)> = sum.activated.iter().collect();
+    named.sort_by(|a, b| b.1.cmp(a.1));
+    let mut names: Vec<String> = named
+        .iter()
+        .take(MAX_NAMED)
+        .map(|(name, number)| format!("{} {}", cut_for_list(name), grouped(**number)))
+        .collect();
+    if named.len() > MAX_NAMED {
+        names.push(format!("and {} more", grouped(named.len() - MAX_NAMED)));
+    }
+    let by_person = match sum.skills_by_person {
+        0 => String::new(),
+        number => format!("; {} started by a person", grouped(number)),
+    };
+    format!("{DIM}skills activated: {}{by_person}{DIM:#}\n", names.join(", "))
 }
 
 const NOTES: &str = "\

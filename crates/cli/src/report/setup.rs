@@ -53,7 +53,8 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let model = target.model.as_str();
     let row = PriceTable::builtin().row_for_model(model);
     let cache = cache(&capabilities, target);
-    let layer = layers::skill_layer_of(&input.config)?;
+    let named = !input.config.settings.skills.roots.is_empty();
+    let layer = layers::skill_layer(&input.config)?.filter(|layer| named || layer.skills() > 0);
     let counts = layer.as_ref().map(|layer| {
         let list = layer.list().cloned().unwrap_or_default();
         let mut cost = SkillCost::default();

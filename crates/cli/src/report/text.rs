@@ -8,16 +8,19 @@ use toolfold_measure::figures::percent;
 use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
 /// Maximum width of a bar in cells.
-const BAR: usize = 16;
+const BAR: usize = 6;
 
 /// Maximum width of a name in cells.
-const NAME: usize = 34;
+const NAME: usize = 26;
 
-/// Width at which sentences are wrapped, in cells.
-const WIDTH: usize = 96;
+/// Maximum width of a part's name in cells.
+const PART: usize = 34;
 
-/// Width of the verdict: it should fit on one line.
-const VERDICT_WIDTH: usize = 100;
+/// Maximum width of a category in cells.
+const CATEGORY: usize = 18;
+
+/// Width at which sentences are wrapped, in cells: that of the smallest usual terminal.
+const WIDTH: usize = 80;
 
 /// The whole report. `next` adds what to try with your own tools.
 pub(super) fn report_text(report: &Report, top: usize, next: bool) -> String {
@@ -30,13 +33,13 @@ pub(super) fn report_text(report: &Report, top: usize, next: bool) -> String {
     write_categories(&mut out, report);
     notes(&mut out, report);
     if next {
-        out.push_str("\nNext: toolfold report --tools tools.json   (or --mcp 'npx -y some-server'; - reads a pipe)\n");
+        out.push_str("\nNext: toolfold report --tools tools.json   (or --mcp 'npx -y some-server')\n");
     }
     out
 }
 
 fn report_head(out: &mut String, report: &Report) {
-    for line in wrapped(&report.verdict.text, VERDICT_WIDTH) {
+    for line in wrapped(&report.verdict.text, WIDTH) {
         out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
     }
     let profile = if report.profile.derived {
@@ -105,11 +108,11 @@ fn fixes(out: &mut String, report: &Report) {
     }
     let (mut parts, mut width) = (Vec::new(), 10);
     for own in fixes {
-        let part = format!("{} ({})", cut_name(&own.part), grouped(own.part_tokens));
+        let part = format!("{} ({})", cut_name(&own.part, PART), grouped(own.part_tokens));
         width = width.max(part.width());
         parts.push(part);
     }
-    out.push_str(&format!("\n{BOLD}Fix first{BOLD:#}\n"));
+    out.push_str(&format!("\n{BOLD}Fix these first{BOLD:#}\n"));
     out.push_str(&format!("{DIM}  tokens  {:<width$}  see what costs what{DIM:#}\n", "most of it"));
     for (own, part) in fixes.iter().zip(&parts) {
         let part = pad(part, width);
@@ -130,24 +133,20 @@ fn expensive(out: &mut String, report: &Report, top: usize) {
     if tools.is_empty() {
         return;
     }
-    let width = tools.iter().map(|tool| cut_name(&tool.name).width()).max().unwrap_or(0).max(4);
+    let width = tools.iter().map(|tool| cut_name(&tool.name, NAME).width()).max().unwrap_or(0).max(4);
     let title = if tools.len() == report.tools {
         "Every tool".to_owned()
     } else {
         format!("The {} most expensive tools", tools.len())
     };
     out.push_str(&format!("\n{BOLD}{title}{BOLD:#}, marginal cost at each detail\n"));
-    let heading = format!("  {:<width$}    full  signature  required  summary  tier      category", "tool");
+    let heading = format!("  {:<width$}    full  signature  summary  category", "tool");
     out.push_str(&format!("{DIM}{heading}{DIM:#}\n"));
     for tool in tools {
-        let name = pad(&cut_name(&tool.name), width);
-        let [full, signature, required, summary] =
-            [tool.full, tool.signature, tool.required, tool.summary].map(grouped);
-        let line = format!(
-            "  {name} {full:>7}  {signature:>9}  {required:>8}  {summary:>7}  {:<8}  {}",
-            tool.tier,
-            cut_name(&tool.category)
-        );
+        let name = pad(&cut_name(&tool.name, NAME), width);
+        let [full, signature, summary] = [tool.full, tool.signature, tool.summary].map(grouped);
+        let category = cut_name(&tool.category, CATEGORY);
+        let line = format!("  {name} {full:>7}  {signature:>9}  {summary:>7}  {category}");
         out.push_str(&format!("{}\n", line.trim_end()));
     }
 }
@@ -170,20 +169,20 @@ fn write_categories(out: &mut String, report: &Report) {
         return;
     }
     let ways = ways(report);
-    let width = report.categories.iter().map(|c| cut_name(&c.name).width()).max().unwrap_or(0).max(8);
+    let width = report.categories.iter().map(|c| cut_name(&c.name, CATEGORY).width()).max().unwrap_or(0).max(8);
     out.push_str(&format!("\n{BOLD}Categories{BOLD:#}: cost in the array, and of a lookup in each arm\n"));
     let mut heads = String::new();
     for (name, _) in &ways {
-        heads.push_str(&format!("  {:>10}", cut_name(name)));
+        heads.push_str(&format!("  {:>9}", cut_name(name, 8)));
     }
     out.push_str(&format!("{DIM}  {:<width$}  tools     full  summaries{heads}{DIM:#}\n", "category"));
     for category in &report.categories {
-        let name = pad(&cut_name(&category.name), width);
+        let name = pad(&cut_name(&category.name, CATEGORY), width);
         let (full, summary) = (grouped(category.full), grouped(category.summary));
         let mut lookups = String::new();
         for (_, own) in &ways {
             let brings = own.expansions.get(&category.name).map(|cost| grouped(cost.tokens()));
-            lookups.push_str(&format!("  {:>10}", brings.as_deref().unwrap_or("–")));
+            lookups.push_str(&format!("  {:>9}", brings.as_deref().unwrap_or("–")));
         }
         out.push_str(&format!("  {name}  {:>5} {full:>8}  {summary:>9}{lookups}\n", category.tools));
     }
@@ -192,7 +191,7 @@ fn write_categories(out: &mut String, report: &Report) {
 fn notes(out: &mut String, report: &Report) {
     out.push('\n');
     for note in super::notes::notes(report) {
-        for (at, line) in wrapped(&note, WIDTH).into_iter().enumerate() {
+        for (at, line) in wrapped(&note, WIDTH - 2).into_iter().enumerate() {
             let mark = if at == 0 { "·" } else { " " };
             out.push_str(&format!("{DIM}{mark} {line}{DIM:#}\n"));
         }
@@ -227,13 +226,13 @@ pub(super) fn signed(share: f64) -> String {
     if whole == 0.0 { "0 %".to_owned() } else { format!("{whole:+.0} %") }
 }
 
-fn cut_name(name: &str) -> String {
-    if name.width() <= NAME {
+fn cut_name(name: &str, most: usize) -> String {
+    if name.width() <= most {
         return name.to_owned();
     }
     let mut kept = String::new();
     for c in name.chars() {
-        if kept.width() + 2 > NAME {
+        if kept.width() + 2 > most {
             break;
         }
         kept.push(c);

@@ -10,6 +10,7 @@ use super::outcome::OutcomeAnswer;
 use toolfold::conversation::{ApprovalId, CallId, LogRecord, Snapshot};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::profile::{Arm, Detail};
+use toolfold::skill::Activation;
 use toolfold::wire::{ToolEntry, Wire};
 
 /// An answer. Its keys identify its kind; only an answer to a failed request has `error`.
@@ -30,6 +31,8 @@ pub(super) enum Answer {
     Finished(FinishedAnswer),
     /// To `pause`.
     Paused(PausedAnswer),
+    /// To `activate`.
+    Activated(Box<ActivatedAnswer>),
     /// To `approve_skill`.
     ApprovedSkill(ApprovedSkill),
     /// To `seen` and `seen_calls`.
@@ -154,6 +157,17 @@ pub(super) struct PausedAnswer {
     /// The call.
     #[schemars(with = "String")]
     pub(super) paused: CallId,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ActivatedAnswer {
+    /// The name of the active skill.
+    pub(super) activated: String,
+    /// The text to send as a message of the user.
+    pub(super) text: String,
+    /// What the host stores and may honor: requested tools, model, files, hash.
+    #[schemars(with = "Map<String, Value>")]
+    pub(super) activation: Box<Activation>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

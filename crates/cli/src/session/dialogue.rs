@@ -6,9 +6,10 @@ use serde_json::value::RawValue;
 use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
+use super::super::skills::say_found;
 use super::answer::{
-    Answer, ApprovedSkill, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer, LogAnswer,
-    MessageAnswer, PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
+    ActivatedAnswer, Answer, ApprovedSkill, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
+    LogAnswer, MessageAnswer, PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
     ToolsAnswer, WaitingCall,
 };
 use super::exact;
@@ -25,7 +26,6 @@ use toolfold::wire::{Arguments, Message};
 pub(super) struct Dialogue {
     conversation: Conversation,
     person: Option<Person>,
-    skills: Vec<String>,
     /// All events, in the format of a log.
     records: Vec<LogRecord>,
     /// Number of records that were handed out.
@@ -42,12 +42,11 @@ impl Dialogue {
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
-        skills: Vec<String>,
         records: Vec<LogRecord>,
         logged: bool,
     ) -> Self {
         let written = records.len();
-        Self { conversation, person, skills, records, written, logged, noticed: false, line: 0 }
+        Self { conversation, person, records, written, logged, noticed: false, line: 0 }
     }
 
     /// Answers one line. The conversation continues after an invalid one.
@@ -78,6 +77,9 @@ impl Dialogue {
     }
 
     fn act(&mut self, request: Request<'_>) -> Result<Answer, Problem> {
+        if let Some(diagnostics) = self.conversation.reload_skills() {
+            say_found(&diagnostics, false);
+        }
         Ok(match request {
             Request::Tools(asked) => self.answer_tools(&asked),
             Request::Call(call) => self.answer_call(call)?,
@@ -100,6 +102,12 @@ impl Dialogue {
                 self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms()))?
             }
             Request::Resume(id) | Request::Answered(id) => self.settle(&id, |person| person.store.get(id.as_str()))?,
+            Request::Activate(asked) => {
+                let activation = self.conversation.activate_by_person(&asked.name, asked.arguments.as_deref());
+                let activation = activation.map_err(|why| Problem::new(why).help(SKILLS))?;
+                let (activated, text) = (activation.name.clone(), activation.text.clone());
+                Answer::Activated(Box::new(ActivatedAnswer { activated, text, activation }))
+            }
             Request::ApproveSkill(name) => self.approve_skill(name)?,
             Request::Seen(messages) => {
                 let messages: Value =
@@ -238,6 +246,7 @@ impl Dialogue {
         }
         let outcome = match self.conversation.resume(id).map_err(Problem::new)? {
             Resumed::Run(forward) => Outcome::Forward(forward),
+            Resumed::Answered(reply) => Outcome::Reply(reply),
             Resumed::Refused(refuse) => Outcome::Refuse(refuse),
             Resumed::Waiting(confirm) => return Ok(self.still_waits(id, &Outcome::Confirm(confirm))),
         };
@@ -280,16 +289,24 @@ impl Dialogue {
     }
 
     fn approve_skill(&mut self, name: String) -> Result<Answer, Problem> {
-        if !self.skills.contains(&name) {
-            let help = match did_you_mean(&name, self.skills.iter().map(String::as_str)) {
+        let names = self.skill_names();
+        if !names.contains(&name) {
+            let help = match did_you_mean(&name, names.iter().map(String::as_str)) {
                 Some(hint) => hint,
-                None if self.skills.is_empty() => "start the session with --skills".to_owned(),
-                None => format!("one of {}", self.skills.join(", ")),
+                None if names.is_empty() => "start the session with --skills".to_owned(),
+                None => format!("one of {}", names.join(", ")),
             };
             return Err(Problem::new(format!("there is no skill `{}`", visible(&name))).help(help));
         }
         self.conversation.approve_skill(&name);
         Ok(Answer::ApprovedSkill(ApprovedSkill { approved_skill: name }))
+    }
+
+    /// The names of the skills that the model may select.
+    fn skill_names(&self) -> Vec<String> {
+        let Some(layer) = self.conversation.engine().skills() else { return Vec::new() };
+        let copies = layer.view().copies().map(|(name, _)| name);
+        layer.view().names().chain(copies).map(str::to_owned).collect()
     }
 
     fn seen(&mut self) -> Answer {
@@ -357,6 +374,7 @@ fn model_call(asked: CallAsked<'_>) -> ModelCall {
     ModelCall::new(asked.id, asked.name, arguments)
 }
 
+const SKILLS: &str = "`toolfold skills list` prints the names";
 const PAUSE: &str = "only a forwarded call without a result can be paused";
 const SEEN: &str = "send the messages of the next request, or the request, in the wire's format";
 const SNAPSHOT: &str = "send the value of `snapshot` unchanged, as {\"snapshot\":true} returned it";

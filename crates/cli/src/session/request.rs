@@ -35,6 +35,8 @@ pub(super) enum Request<'l> {
     Resume(#[schemars(with = "String")] ApprovalId),
     /// The same as `resume`.
     Answered(#[schemars(with = "String")] ApprovalId),
+    /// Activates a skill that a person named, also one that the model may not activate.
+    Activate(ActivateAsked),
     /// Approves a skill that requires approval, for the rest of the conversation.
     ApproveSkill(String),
     /// The messages of the next request, or that request: tools whose schemas they no longer
@@ -56,7 +58,7 @@ pub(super) enum Request<'l> {
 }
 
 /// All kinds of requests, each with an example.
-pub(super) const REQUESTS: [(&str, &str); 19] = [
+pub(super) const REQUESTS: [(&str, &str); 20] = [
     ("tools", r#"{"tools":true}"#),
     ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
     ("calls", r#"{"calls":[{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}]}"#),
@@ -68,6 +70,7 @@ pub(super) const REQUESTS: [(&str, &str); 19] = [
     ("reject", r#"{"reject":{"id":"ap-1","reason":"keep the file"}}"#),
     ("resume", r#"{"resume":"ap-1"}"#),
     ("answered", r#"{"answered":"ap-1"}"#),
+    ("activate", r#"{"activate":{"name":"format-basic","arguments":"the header"}}"#),
     ("approve_skill", r#"{"approve_skill":"format-basic"}"#),
     ("seen", r#"{"seen":[{"role":"user","content":"Go on."}]}"#),
     ("seen_calls", r#"{"seen_calls":["c1"]}"#),
@@ -113,6 +116,17 @@ pub(super) struct CallAsked<'l> {
     /// empty object.
     #[schemars(with = "Option<Value>", extend("default" = null))]
     pub(super) arguments: Option<&'l RawValue>,
+}
+
+/// A skill that a person named.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename = "Activate", deny_unknown_fields)]
+pub(super) struct ActivateAsked {
+    /// The skill, or `name@scope` for a copy.
+    pub(super) name: String,
+    /// The arguments, as the person wrote them after the name.
+    #[schemars(extend("default" = null))]
+    pub(super) arguments: Option<String>,
 }
 
 /// A tool's result.
@@ -226,6 +240,7 @@ impl<'l> Request<'l> {
             "reject" => Self::Reject(rejection(part)?),
             "resume" => Self::Resume(approval(part)?),
             "answered" => Self::Answered(approval(part)?),
+            "activate" => Self::Activate(activate_request(part)?),
             "approve_skill" => Self::ApproveSkill(part.as_text()?),
             "seen" => Self::Seen(part.raw),
             "seen_calls" => {
@@ -262,6 +277,13 @@ fn call_request<'l>(part: &Part<'l>) -> Result<CallAsked<'l>, Problem> {
     let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::as_text)?;
     let arguments = member(&members, "arguments").map(|part| part.raw).filter(|raw| raw.get() != "null");
     Ok(CallAsked { id: call_id(&members)?.into(), name, arguments })
+}
+
+fn activate_request(part: &Part<'_>) -> Result<ActivateAsked, Problem> {
+    let members = part.object(&["name"], &["arguments"])?;
+    let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::as_text)?;
+    let given = member(&members, "arguments").filter(|given| given.raw.get() != "null");
+    Ok(ActivateAsked { name, arguments: given.map(Part::as_text).transpose()? })
 }
 
 fn result(part: &Part<'_>) -> Result<ResultGiven, Problem> {

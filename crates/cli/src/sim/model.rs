@@ -12,6 +12,9 @@ use toolfold_measure::sim::ArmCost;
 pub(in super::super) struct Report {
     pub(super) schema: &'static str,
     pub(super) verdict: String,
+    /// The maximum number of look-ups with which the arm of the verdict costs no more than arm full
+    /// without any; `None` if it is arm full, or for any number.
+    pub(super) break_even: Option<usize>,
     pub(super) wire: &'static str,
     pub(super) model: Option<String>,
     /// `None` if a scenario contains the sizes.

@@ -9,14 +9,16 @@ fn arm_cost(arm: &ArmCost) -> f64 {
     arm.usd.unwrap_or(arm.input_cost_tokens as f64)
 }
 
-/// What to do, in one line.
-pub(super) fn sim_verdict(arms: &[ArmCost], requests: usize, model: Option<&str>) -> String {
-    let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
+/// The cheapest arm.
+pub(super) fn cheapest(arms: &[ArmCost]) -> Option<&ArmCost> {
     let named = arms.iter().filter(|arm| arm.chosen.is_none());
-    let (Some(full), Some(best)) = (
-        arms.iter().find(|arm| arm.arm == "full"),
-        named.min_by(|one, other| arm_cost(one).total_cmp(&arm_cost(other))),
-    ) else {
+    named.min_by(|one, other| arm_cost(one).total_cmp(&arm_cost(other)))
+}
+
+/// What to do, in one line, with the number of look-ups up to which it holds.
+pub(super) fn sim_verdict(arms: &[ArmCost], break_even: Option<usize>, requests: usize, model: Option<&str>) -> String {
+    let over = format!("over {requests} requests on {}", model.unwrap_or("an unnamed model"));
+    let (Some(full), Some(best)) = (arms.iter().find(|arm| arm.arm == "full"), cheapest(arms)) else {
         return format!("nothing was simulated {over}");
     };
     let of = match (best.usd, full.usd) {
@@ -27,7 +29,12 @@ pub(super) fn sim_verdict(arms: &[ArmCost], requests: usize, model: Option<&str>
     };
     match best.relative_to_full {
         Some(share) if share < 0.0 => {
-            format!("`{}` costs least: {} less than `full` {over} ({of})", best.arm, share_of(-share))
+            let pays = break_even.map_or_else(
+                || "with any number of look-ups".to_owned(),
+                |lookups| format!("up to {} look-ups", grouped(lookups)),
+            );
+            let less = share_of(-share);
+            format!("`{}` costs least: {less} less than `full` {over} ({of}), and pays {pays}", best.arm)
         }
         _ => format!("keep `full`: no arm costs less {over} ({of})"),
     }

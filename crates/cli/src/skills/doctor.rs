@@ -11,10 +11,12 @@ use super::super::config_files::user_file;
 use super::super::disk::{home, working_folder};
 use super::super::output::{BOLD, DIM, GOOD, Outcome, describe, emit, emit_json, grouped};
 use super::inspect::{SkillRow, costs, skill_name, verdict_word};
-use super::{RootArgs, counted_layer, project, settings, verdict_code};
+use super::source::{equipped, project};
+use super::{RootArgs, settings, verdict_code};
 use crate::configuration::Config;
-use toolfold::diagnostic::{Diagnostic, Severity, visible};
-use toolfold::skill::{Budget, Caller, Finding, Permissions, Root, Scope, SkillLibrary, SkillView};
+use toolfold::diagnostic::{Diagnostic, Loaded, Severity, visible};
+use toolfold::engine::SkillLayer;
+use toolfold::skill::{Budget, Finding, Root, Scope, SkillLibrary};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 #[derive(Debug, Args)]
@@ -38,11 +40,12 @@ const NAMED: usize = 10;
 
 pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let config = settings()?;
-    let loaded = args.roots.found(&config)?;
-    let library = &loaded.value;
+    let Loaded { value: layer, diagnostics } = args.roots.discovery(&config)?.layer();
+    let library = layer.library().cloned().unwrap_or_default();
+    let library = library.as_ref();
     let counter = Tiktoken::new(Encoding::O200kBase);
-    let bad = loaded.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let declared = Declared::measured(library, config.settings.skills.budget, counter);
+    let bad = diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let declared = Declared::measured(layer, config.settings.skills.budget, counter);
     if args.json {
         let row = |finding: &Finding| DoctorRow {
             strict: finding.document.strict.clone(),
@@ -53,12 +56,12 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
             catalog_tokens: declared.tokens,
             activate_skill: declared,
             skills: library.findings().iter().map(row).collect(),
-            diagnostics: loaded.diagnostics,
+            diagnostics,
             scripts: script_isolation(&config),
         })?;
         return Ok(verdict_code(!bad));
     }
-    let page = Page::new(library, &loaded.diagnostics, counter, args.all);
+    let page = Page::new(library, &diagnostics, counter, args.all);
     let (all, active) = (library.findings().len(), library.skills().len());
     let lost = library.findings().iter().filter(|f| f.document.content.is_none()).count();
     let hidden = library.findings().iter().filter(|f| f.shadowed_by.is_some()).count();
@@ -137,9 +140,8 @@ struct Declared {
 }
 
 impl Declared {
-    fn measured(library: &SkillLibrary, budget: Budget, counter: Tiktoken) -> Self {
-        let view = SkillView::new(library, &Permissions::default(), Caller::Model);
-        let layer = counted_layer(view, budget);
+    fn measured(layer: SkillLayer, budget: Budget, counter: Tiktoken) -> Self {
+        let layer = equipped(layer, budget);
         let mut tokens = 0;
         if let Some(tool) = layer.tool() {
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();

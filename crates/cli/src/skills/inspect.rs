@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::super::output::{DIM, Outcome, emit, emit_json, grouped};
 use super::super::table::table;
-use super::{RootArgs, say_worth, surroundings, verdict_code};
+use super::source::surroundings;
+use super::{RootArgs, say_worth, verdict_code};
 use toolfold::diagnostic::{Severity, visible};
 use toolfold::skill::{DiskFs, Finding, Scope, instructions as find_instructions};
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};

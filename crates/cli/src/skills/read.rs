@@ -1,14 +1,13 @@
 //! `skills show` and `skills activate`.
-#![allow(clippy::disallowed_methods, reason = "this module is the edge that reads the clock and the environment")]
 
 use clap::Args;
 
 use super::super::ledger::{now_ms, time};
 use super::super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
-use super::{RootArgs, verdict_code};
+use super::{RootArgs, source, verdict_code};
 use toolfold::skill::{
-    ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, DiskFs, Facts, Permissions, SkillView,
-    activate as answer, resource,
+    ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, DiskFs, Permissions, SkillView, activate as answer,
+    resource,
 };
 
 #[derive(Debug, Args)]
@@ -84,8 +83,7 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
     };
     let mut request = ActivateRequest::new(&args.name);
     (request.arguments, request.input) = (args.arguments.clone(), input);
-    let mut facts = Facts::default().with_timestamp(time(now_ms()));
-    facts.cwd = std::env::current_dir().ok().map(|c| c.display().to_string());
+    let facts = source::facts().with_timestamp(time(now_ms()));
     let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
     match answered.map_err(Failure::wrong)? {
         Answer::Activated(activation) if args.json => emit_json(&activation)?,

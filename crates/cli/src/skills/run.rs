@@ -134,11 +134,24 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
     Ok(Happened::Ended(outcome?))
 }
 
+/// Runs the part of a run that this process was started for, by a process of the same program.
+/// Another program cannot start it, so that a rule that allows `toolfold` does not allow any script.
+pub(in super::super) fn part_of_run() -> Option<ExitCode> {
+    #[cfg(target_os = "linux")]
+    {
+        let part = std::env::args_os().nth(1).filter(|part| part.to_string_lossy().starts_with("__"))?;
+        let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
+        let parent = program(&std::os::unix::process::parent_id().to_string())?;
+        if program("self")? == parent { toolfold_runner::hidden(Some(&part)) } else { None }
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// Runs the script. `base`: the folder of the store.
 fn execute(plan: &Plan, base: &Path) -> Result<Ended, SkillError> {
-    let program = std::env::current_exe()
-        .map_err(|why| plan.error(Cause::Execution, format!("the path of toolfold is unknown: {why}")))?;
-    let supervisor = Supervisor::new(program, Vec::new());
+    // This program, even if its file was replaced.
+    let supervisor = Supervisor::new("/proc/self/exe".into(), Vec::new());
     let running = start(&supervisor, &plan.job, &base.join("skill-runs"));
     running.and_then(toolfold_runner::Running::wait).map_err(|why| plan.error(why.cause(), why.to_string()))
 }

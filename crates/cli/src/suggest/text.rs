@@ -80,10 +80,18 @@ fn suggestion_verdict(made: &Suggestion, usage: &Usage, today: &ToolProfile) -> 
         Some(held) => format!("; not sure: {} on sessions it is not based on", minus(held)),
         None => "; not sure: too few sessions".to_owned(),
     };
+    // Without any profile every tool is full, which may be cheaper than the profile of today.
+    let full = costs.full.mean();
+    if full < before && own >= full * 0.999 {
+        let less = less(before, full);
+        return format!("{BOLD}keep every tool full{BOLD:#}: a session costs {less} than under {today} ({what})\n");
+    }
     if own >= before * 0.999 {
         return format!("{BOLD}keep {today}{BOLD:#}: nothing better was found ({what})\n");
     }
-    format!("{GOOD}take it{GOOD:#}: a session costs {} than under {today}{sure}\n{what}\n", less(before, own))
+    let other =
+        if full < before { format!(", and {} than with every tool full", less(full, own)) } else { String::new() };
+    format!("{GOOD}take it{GOOD:#}: a session costs {} than under {today}{other}{sure}\n{what}\n", less(before, own))
 }
 
 fn minus(held: &HeldOut) -> String {

@@ -76,6 +76,13 @@ def check(browser, toolfold, folder, shots):
         assert (least := contrast(browser)) >= 4.5, f"contrast {least}, dark {dark}"
     browser.look(None, 1280, False)
 
+    browser.look(None, 420, False)
+    wide = "[document.documentElement, ...document.querySelectorAll('.reflow')].filter((e) => e.scrollWidth > e.clientWidth).length"
+    assert browser.eval(wide) == 0, "at 420 pixels nothing has to be scrolled sideways, except pictures and the table of tools"
+    labels = "(all => all.length > 0 && all.every((e) => e.dataset.of))([...document.querySelectorAll('.reflow tbody td.r')])"
+    assert browser.eval(labels), "a figure keeps its heading when the columns are gone"
+    browser.look(None, 1280, False)
+
     seen = "[...document.querySelectorAll('.map')].filter((m) => getComputedStyle(m).display !== 'none').map((m) => m.id).join()"
     assert browser.eval(seen) == "map-full"
     browser.eval("document.getElementById('d-full').focus()")

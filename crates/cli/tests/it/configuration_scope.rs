@@ -194,7 +194,7 @@ fn a_project_may_set_these_keys() {
          presentation.lookups_required_write presentation.lookups_summary presentation.lookups_index presentation.system presentation.step \
          presentation.blind presentation.coerce presentation.wire presentation.model presentation.gemini \
          presentation.capabilities check.max_first_turn check.max_tool check.max_category check.max_growth \
-         check.max_tool_growth check.new_tools check.frozen skills.mode skills.roots skills.budget gateway.namespace \
+         check.max_tool_growth check.new_tools check.frozen skills.mode skills.roots skills.usual skills.budget gateway.namespace \
          gateway.client gateway.elicitation experiment.arms experiment.ratio"
     );
 }

@@ -23,6 +23,8 @@ mod search;
 #[cfg(unix)]
 mod serving;
 mod session;
+#[cfg(unix)]
+mod skill_places;
 mod skills;
 mod skills_run;
 mod store;

@@ -8,13 +8,13 @@ mod fold;
 mod gaps;
 mod hostile;
 mod issuer;
-mod lines;
+pub(crate) mod lines;
 mod names;
 mod open;
 #[cfg(feature = "otel")]
 mod otel;
 mod pass;
-mod place;
+pub(crate) mod place;
 mod policy;
 mod process;
 mod renewed;

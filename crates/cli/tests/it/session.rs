@@ -10,6 +10,7 @@ mod page;
 mod project;
 mod protocol;
 mod schema;
+mod skills;
 mod undo;
 
 use std::io::{BufRead, BufReader, Write};

@@ -98,6 +98,16 @@ fn scripts_are_off_until_the_user_enables_them() {
 }
 
 #[test]
+fn another_program_cannot_start_a_part_of_a_run() {
+    let Some(world) = World::new("part", ALLOW) else { return };
+    for part in ["__run-script", "__become-script"] {
+        let (code, out, err) = world.toolfold(&[part]);
+        assert_eq!((code, out.as_str()), (2, ""));
+        assert!(err.contains("unrecognized subcommand"), "{err}");
+    }
+}
+
+#[test]
 fn doctor_prints_the_isolation() {
     let Some(world) = World::new("doctor", ALLOW) else { return };
     let (_, out, err) = world.skill("report", "", REPORT).toolfold(&["skills", "doctor", "--root", "skills"]);

@@ -133,6 +133,9 @@ impl View {
         self.save(upstream);
         match resumed {
             Ok(Resumed::Run(forward)) => self.forward(upstream, client, id, params, forward),
+            Ok(Resumed::Answered(own)) => {
+                reply(client, &id, Ok(upstream.context.text_result(&own.answer.content, own.answer.failed)));
+            }
             Ok(Resumed::Refused(refuse)) => reply(client, &id, Ok(upstream.context.text_result(&refuse.content, true))),
             Ok(Resumed::Waiting(confirm)) => {
                 reply(client, &id, Ok(upstream.context.text_result(&confirm.content(), true)));

@@ -113,10 +113,14 @@ impl Router {
         // The merged list is not paginated.
         params.remove_member("cursor");
         let params = (!params.is_empty()).then(|| params.to_raw());
-        // The gateway's own elements come first and belong to no server.
+        // The gateway's own elements belong to no server. Except for prompts, they come first.
         let own = upstream.context.own_part(&request.method).map(|own| (usize::MAX, Some(own)));
-        let mut parts = Vec::from_iter(own);
-        parts.extend(asked.iter().map(|at| (*at, None)));
+        let mut parts: Vec<(usize, Option<Vec<Raw>>)> = asked.iter().map(|at| (*at, None)).collect();
+        // A server's prompt takes precedence over a skill of the same name.
+        let at = if request.method == "prompts/list" { parts.len() } else { 0 };
+        if let Some(own) = own {
+            parts.insert(at, own);
+        }
         let (client, id, method) = (client.clone(), request.id.clone(), request.method.clone());
         self.fans.insert(
             fan,
@@ -213,7 +217,10 @@ impl Router {
             parts.into_iter().map(|(at, own)| (at, keyed(own.unwrap_or_default(), key))).collect();
         let is_prompt = method == "prompts/list";
         if is_prompt {
-            names.rename_prompts(upstream, &mut parts, &failed);
+            let of_servers = parts.partition_point(|(at, _)| *at < upstream.servers.len());
+            if let Some(of_servers) = parts.get_mut(..of_servers) {
+                names.rename_prompts(upstream, of_servers, &failed);
+            }
         }
         for (at, own) in parts {
             for (name, element) in own {

@@ -17,10 +17,11 @@ use super::reply;
 use super::server::Server;
 use super::servers::Servers;
 use super::upstream::Upstream;
+use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Answer, Raw, Request, code, error_member, raw};
-use crate::skills::{EXTENSION, ServedSkills};
+use crate::skills::{ARGUMENTS, EXTENSION, ServedSkills};
 
 /// The optional method of the extension, and the setting that declares it.
 const READ_FOLDER: &str = "resources/directory/read";
@@ -53,7 +54,16 @@ impl Context {
             && self.client_can(None, &["extensions", EXTENSION]).is_some()
     }
 
+    /// The skills that a person may start, unless the client offers skills itself.
+    pub(super) fn own_prompts(&self) -> Option<Arc<ServedSkills>> {
+        let own = self.settings.layers.skills().filter(|_| !self.client_hosts_skills());
+        own.filter(|own| !own.prompts().is_empty())
+    }
+
     pub(super) fn own_part(&self, method: &str) -> Option<Vec<Raw>> {
+        if method == "prompts/list" {
+            return Some(self.own_prompts()?.prompts().iter().map(raw).collect());
+        }
         let own = self.own_skills()?;
         let part = match method {
             "skills/list" => own.resource_entries(),
@@ -67,6 +77,9 @@ impl Context {
 impl Upstream {
     /// Declares the extension, with folders only if every part with skills reads them.
     pub(super) fn declare_skills(&self, can: &mut Value) {
+        if let (Some(_), Some(can)) = (self.context.own_prompts(), can.as_object_mut()) {
+            can.entry("prompts").or_insert_with(|| json!({}));
+        }
         let own = self.context.own_skills();
         let mut all = self.servers.iter().filter(|server| server.is_known()).filter_map(declared).peekable();
         if own.is_none() && (self.servers.len() == 1 || all.peek().is_none()) {
@@ -98,6 +111,10 @@ impl Router {
     ) -> bool {
         let own = upstream.context.own_skills();
         let method = request.method.as_str();
+        if method == "prompts/list" && upstream.context.own_prompts().is_some() {
+            self.fan_out(upstream, names, client, request);
+            return true;
+        }
         if matches!(method, "skills/list" | "resources/list" | "resources/templates/list") && own.is_some() {
             self.fan_out(upstream, names, client, request);
             return true;
@@ -122,6 +139,32 @@ impl Router {
             Ok(result) => upstream.in_lifecycle(usize::MAX, Ok(raw(&result))),
             Err(why) => Err(error_member(code::INVALID_PARAMS, &why.to_string())),
         };
+        reply(client, &request.id, answer);
+        true
+    }
+}
+
+impl View {
+    /// Starts the skill that a prompt names, in the client's conversation. Returns `false` for the
+    /// prompts of servers, which take precedence.
+    pub(super) fn started_skill(&mut self, upstream: &mut Upstream, client: &Client, request: &Request) -> bool {
+        let params = Object::from_params(request.params.as_deref());
+        let Some(name) = params.read_as::<String>("name") else { return false };
+        let is_own = upstream.context.own_prompts().is_some_and(|own| own.has_prompt(&name));
+        if !is_own || upstream.servers.iter().any(|server| server.has_listed(true, &name)) {
+            return false;
+        }
+        let Some(shown) = &mut self.shown else { return false };
+        let given: Option<String> = params.object("arguments").and_then(|given| given.read_as(ARGUMENTS));
+        let answer: Answer = match shown.conversation.activate_by_person(&name, given.as_deref()) {
+            Ok(activation) => {
+                let content = json!({"type": "text", "text": activation.text});
+                let result = json!({"messages": [{"role": "user", "content": content}]});
+                upstream.in_lifecycle(usize::MAX, Ok(raw(&result)))
+            }
+            Err(why) => Err(error_member(code::INVALID_PARAMS, &why.to_string())),
+        };
+        self.save(upstream);
         reply(client, &request.id, answer);
         true
     }

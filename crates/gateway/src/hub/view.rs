@@ -135,12 +135,22 @@ impl View {
         error_member(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
     }
 
+    /// Reads changed skills, and updates the list if it contains other skills then.
+    pub(super) fn reload_skills(&mut self, upstream: &Upstream) {
+        if self.shown.as_mut().is_some_and(|view| view.conversation.reload_skills().is_some()) {
+            self.show_changed(upstream);
+        }
+    }
+
     /// Updates the list after an answer that may have opened tools in place.
     pub(super) fn reshow(&mut self, upstream: &Upstream) {
-        let Some(view) = &mut self.shown else { return };
-        if view.conversation.arm().delivery() != Delivery::InPlace {
-            return;
+        if self.shown.as_ref().is_some_and(|view| view.conversation.arm().delivery() == Delivery::InPlace) {
+            self.show_changed(upstream);
         }
+    }
+
+    fn show_changed(&mut self, upstream: &Upstream) {
+        let Some(view) = &mut self.shown else { return };
         let tools = view.conversation.tools();
         if tools.digest() == view.digest {
             return;

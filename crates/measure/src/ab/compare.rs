@@ -264,9 +264,9 @@ fn beside(rows: &[&Row], control: &[&Row]) -> Vec<Beside> {
     tasks.into_values().collect()
 }
 
-/// About how many tasks would decide an undecided comparison: the bar shrinks with the square root of
-/// their number, until a loss of [`MARGIN_POINTS`] is excluded or a loss is significant. `None` if
-/// it is decided, if there is no bar, or if no number that can be played would decide.
+/// About how many tasks would decide an undecided comparison: the bar shrinks with the square root
+/// of their number, until a loss of [`MARGIN_POINTS`] is excluded or a loss is significant. `None`
+/// if it is decided, if there is no bar, or if no number that can be played would decide.
 fn tasks_to_decide(own: Estimate) -> Option<usize> {
     /// No recorded task set is larger.
     const MOST: f64 = 10_000.0;

@@ -41,7 +41,7 @@ impl TrueCall {
             (Some(own), Some(other)) => same_members(own, other),
             _ => false,
         };
-        names.retain(|name| !self.ignored.contains(name) && !(self.unordered.contains(name) && is_same_list(name)));
+        names.retain(|name| !(self.ignored.contains(name) || self.unordered.contains(name) && is_same_list(name)));
         names
     }
 }

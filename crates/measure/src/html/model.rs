@@ -11,7 +11,7 @@ pub struct Page {
     pub title: String,
     /// The recommendation, in one sentence with names in backticks.
     pub verdict: String,
-    /// The reason, in one sentence.
+    /// The reason, in one sentence; empty if the verdict states all of it.
     pub reason: String,
     /// The tools to fix first.
     pub fix: Vec<PageFix>,

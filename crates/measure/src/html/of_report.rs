@@ -32,7 +32,8 @@ impl Page {
         }
         let mut fix = Vec::new();
         for own in &report.fix_first {
-            let why = format!("largest part: `{}`, {} tokens", own.part, grouped(own.part_tokens));
+            let (part, most) = (&own.part, grouped(own.part_tokens));
+            let why = format!("shorten its largest part, `{part}`: that saves up to {most} tokens of every full array");
             fix.push(PageFix { tool: own.tool.clone(), tokens: own.tokens, why });
         }
         let mut tools = Vec::with_capacity(report.per_tool.len());
@@ -48,7 +49,7 @@ impl Page {
         Self {
             title: title.to_owned(),
             verdict: sentence(&verdict.text),
-            reason: sentence(&verdict.reason),
+            reason: if is_of_auto(report) { String::new() } else { sentence(&verdict.reason) },
             fix,
             arms,
             tools,
@@ -57,6 +58,12 @@ impl Page {
             notes: Vec::new(),
         }
     }
+}
+
+/// Whether the reason is that of arm auto: it repeats the verdict with estimated figures.
+fn is_of_auto(report: &Report) -> bool {
+    let mut chosen = report.arms.values().filter_map(|own| own.chosen.as_ref());
+    chosen.any(|own| own.arm == report.verdict.arm && report.verdict.reason.ends_with(&own.reason))
 }
 
 fn page_request(own: &TimelineRequest) -> PageRequest {

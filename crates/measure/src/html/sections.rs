@@ -60,7 +60,7 @@ pub(super) fn arms(page: &Page) -> String {
     let window = page.arms.iter().any(|arm| arm.context.is_some());
     let heading = if window { "<th scope=\"col\" class=\"r\">of the window</th>" } else { "" };
     let mut out = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block and cost of a session</caption><thead><tr>\
+        "<div class=\"scroll reflow\" tabindex=\"0\" role=\"region\" aria-label=\"Arms\"><table><caption>Tokens of the tool block and cost of a session</caption><thead><tr>\
          <th scope=\"col\">arm</th><th scope=\"col\" class=\"r\">first turn</th><th scope=\"col\" class=\"of-bar\"><span class=\"unseen\">as a \
          bar</span></th>{heading}<th scope=\"col\" class=\"r\">session</th><th scope=\"col\" class=\"r\">relative to full</th>\
          <th scope=\"col\" class=\"r\">cache losses</th><th scope=\"col\" class=\"r\">extra requests</th></tr></thead><tbody>"
@@ -83,7 +83,8 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
     let takes = arm.takes.as_ref().map(|own| format!(" <small>chooses {}</small>", escaped(own))).unwrap_or_default();
     let taken = if arm.chosen { " <small class=\"pill\">recommended</small>" } else { "" };
     let context = arm.context.map_or_else(|| "–".to_owned(), percent);
-    let context = if window { format!("<td class=\"r\">{context}</td>") } else { String::new() };
+    let context =
+        if window { format!("<td class=\"r\" data-of=\"of the window\">{context}</td>") } else { String::new() };
     let usd = arm.usd.map_or_else(|| "–".to_owned(), dollars);
     let against = match arm.relative {
         _ if arm.name == "full" => "–".to_owned(),
@@ -91,9 +92,10 @@ fn arm_row(arm: &PageArm, most: usize, window: bool) -> String {
         share => format!("−{}", percent(-share)),
     };
     format!(
-        "<tr{chosen}><th scope=\"row\"><code>{}</code>{takes}{taken}</th><td class=\"r\">{}</td><td class=\"bar\"><svg \
+        "<tr{chosen}><th scope=\"row\"><code>{}</code>{takes}{taken}</th><td class=\"r\" data-of=\"first turn\">{}</td><td class=\"bar\"><svg \
          width=\"100%\" height=\"12\" aria-hidden=\"true\"><rect width=\"{:.1}%\" height=\"12\" rx=\"2\"/></svg></td>{context}\
-         <td class=\"r\">{usd}</td><td class=\"r\">{against}</td><td class=\"r\">{}</td><td class=\"r\">{}</td></tr>",
+         <td class=\"r\" data-of=\"session\">{usd}</td><td class=\"r\" data-of=\"relative to full\">{against}</td>\
+         <td class=\"r\" data-of=\"cache losses\">{}</td><td class=\"r\" data-of=\"extra requests\">{}</td></tr>",
         escaped(&arm.name),
         grouped(arm.first_turn),
         share(arm.first_turn, most) * 100.0,
@@ -142,14 +144,14 @@ pub(super) fn findings(page: &Page) -> String {
         return "<p>No findings.</p>".to_owned();
     }
     let mut out = String::from(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Findings\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
+        "<div class=\"scroll reflow\" tabindex=\"0\" role=\"region\" aria-label=\"Findings\"><table class=\"words\"><caption>Worst first</caption><thead><tr><th scope=\"col\">rule</th>\
          <th scope=\"col\">where</th><th scope=\"col\">what</th><th scope=\"col\" class=\"r\">saves</th></tr></thead><tbody>",
     );
     for own in page.findings.iter().take(MOST_FINDINGS) {
         let class = if own.severity == "error" { "error" } else { "other" };
         out.push_str(&format!(
             "<tr><th scope=\"row\"><span class=\"pill {class}\">{}</span><br><small>{}</small></th><td><code>{}</code></td><td>\
-             {}<br><small>{}</small></td><td class=\"r\">{}</td></tr>",
+             {}<br><small>{}</small></td><td class=\"r\" data-of=\"saves\">{}</td></tr>",
             escaped(&own.severity),
             escaped(&own.rule),
             escaped(&own.place),

@@ -16,7 +16,9 @@ const LIMITS: Scope = Scope::User("a project cannot change the limits of skills"
 pub struct Skills {
     /// Whether skills are offered.
     pub on: bool,
-    /// The folders of skills.
+    /// Whether the usual places are searched.
+    pub usual: bool,
+    /// Further folders of skills.
     pub roots: Vec<String>,
     /// Maximum cost of the declaration of `activate_skill`.
     pub budget: Budget,
@@ -37,8 +39,14 @@ keys! {
         paths: Paths::Folders,
         flag: "--skills",
         default: "",
-        help: "folders of skills, separated by commas",
+        help: "folders of skills besides the usual places, separated by commas",
         store: |settings, text| parse_into(&mut settings.skills.roots, text, comma_list),
+    }
+    USUAL = "skills.usual" {
+        scope: Scope::Project,
+        default: "on",
+        help: "whether the usual places are searched: .claude/skills and others of the project and the user",
+        store: |settings, text| parse_into(&mut settings.skills.usual, text, switch),
     }
     BUDGET = "skills.budget" {
         scope: Scope::Project,

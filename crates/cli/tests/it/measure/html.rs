@@ -53,7 +53,8 @@ fn the_page_has_the_figures_of_the_report() {
     for (arm, cost) in report["arms"].as_object().unwrap() {
         let tokens = grouped(cost["first_turn_tokens"].as_u64().unwrap());
         assert!(
-            text.contains(&format!("<code>{arm}</code>")) && text.contains(&format!("<td class=\"r\">{tokens}</td>"))
+            text.contains(&format!("<code>{arm}</code>"))
+                && text.contains(&format!("<td class=\"r\" data-of=\"first turn\">{tokens}</td>"))
         );
     }
     let arm = report["verdict"]["arm"].as_str().unwrap();

@@ -113,3 +113,36 @@ fn skills_of_servers_pass_as_they_are() {
         }
     }
 }
+
+#[test]
+fn a_prompt_starts_a_skill_that_the_model_may_not() {
+    let place = Place::new();
+    place.put(
+        "skills/ship/SKILL.md",
+        "---\nname: ship\ndescription: Ships.\ndisable-model-invocation: true\nargument-hint: '[what]'\n---\nShip $0.\n",
+    );
+    let command = place.gateway(&skilled(&place), &server("--raw"));
+    let (mut lines, can) = begun(&place, &command, &json!({}));
+    assert!(can["prompts"].is_object(), "{can}");
+    let tools = lines.asked("1", "tools/list", &json!({}));
+    let own = tools["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "activate_skill");
+    assert!(!own.unwrap().to_string().contains("ship"), "the model is not told");
+    let listed = lines.asked("2", "prompts/list", &json!({}));
+    let prompts = listed["result"]["prompts"].as_array().unwrap();
+    let ship = prompts.iter().find(|prompt| prompt["name"] == "ship").unwrap();
+    assert_eq!(ship["description"], "Ships.");
+    assert_eq!(ship["arguments"], json!([{"name": "arguments", "description": "[what]", "required": false}]));
+    assert!(prompts.iter().any(|prompt| prompt["name"] == "pdf"), "{listed}");
+    let got = lines.asked("3", "prompts/get", &json!({"name": "ship", "arguments": {"arguments": "v2"}}));
+    let message = &got["result"]["messages"][0];
+    assert_eq!((&message["role"], &message["content"]["type"]), (&json!("user"), &json!("text")), "{got}");
+    assert!(message["content"]["text"].as_str().unwrap().contains("Ship v2."), "{got}");
+    let unknown = lines.asked("4", "prompts/get", &json!({"name": "nope"}));
+    assert!(unknown["error"].is_object(), "{unknown}");
+    // A skill that is added later is offered from the next request on.
+    place.put("skills/late/SKILL.md", "---\nname: late\ndescription: Late.\n---\nLate.\n");
+    let tools = lines.asked("5", "tools/list", &json!({}));
+    assert!(tools.to_string().contains("- late: Late."), "{tools}");
+    assert!(lines.asked("6", "prompts/list", &json!({})).to_string().contains("\"late\""));
+    assert_eq!(lines.end(), Some(0));
+}

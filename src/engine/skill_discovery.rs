@@ -1,0 +1,162 @@
+//! The places of skills, and the library that they give: one source for every entry point.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::diagnostic::{Diagnostic, Loaded};
+use crate::skill::{
+    Discovery, DiscoveryCache, Limits, Permissions, Precedence, Root, SkillFs, SkillLibrary, Surroundings,
+    default_roots,
+};
+
+use super::SkillLayer;
+
+/// Where skills come from and who may activate them: the configuration of a [`SkillLayer`].
+///
+/// The places are, in order: the usual ones ([`default_roots`]), then the added roots. Built by
+/// [`SkillLayer::discovered`].
+#[derive(Clone)]
+#[must_use]
+pub struct SkillDiscovery {
+    fs: Arc<dyn SkillFs>,
+    around: Surroundings,
+    usual: bool,
+    roots: Vec<Root>,
+    precedence: Precedence,
+    limits: Limits,
+    permissions: Permissions,
+}
+
+impl std::fmt::Debug for SkillDiscovery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SkillDiscovery").field("roots", &self.all_roots()).finish_non_exhaustive()
+    }
+}
+
+impl SkillDiscovery {
+    pub(super) fn new(fs: Arc<dyn SkillFs>, around: Surroundings) -> Self {
+        let (precedence, limits, permissions) = (Precedence::default(), Limits::default(), Permissions::default());
+        Self { fs, around, usual: true, roots: Vec::new(), precedence, limits, permissions }
+    }
+
+    /// Adds roots after the usual places.
+    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
+        self.roots.extend(roots);
+        self
+    }
+
+    /// Whether the usual places are searched: the project's folders, the user's, the
+    /// installation's. Default: yes.
+    pub fn usual(mut self, usual: bool) -> Self {
+        self.usual = usual;
+        self
+    }
+
+    /// Whether the user trusts the project, so that the requests of its skills may be granted.
+    /// Default: as the surroundings state.
+    pub fn trust(mut self, project: bool) -> Self {
+        self.around.trust_project = project;
+        self
+    }
+
+    /// Which skills the model may activate. Default: all.
+    pub fn permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// Which of two skills with the same name is used. Default: [`Precedence::Scopes`].
+    pub fn precedence(mut self, precedence: Precedence) -> Self {
+        self.precedence = precedence;
+        self
+    }
+
+    /// The limits of the search. Default: [`Limits::default`].
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Reads every skill. An error in one hides no other: it is among the diagnostics.
+    pub fn library(&self) -> Loaded<SkillLibrary> {
+        self.read(&mut DiscoveryCache::default())
+    }
+
+    /// Reads every skill and creates the layer. Settings of the layer, such as its
+    /// [budget](SkillLayer::budget), follow.
+    pub fn layer(self) -> Loaded<SkillLayer> {
+        let mut cache = DiscoveryCache::default();
+        let Loaded { value, diagnostics } = self.read(&mut cache);
+        let (fs, library) = (self.fs.clone(), Arc::new(value));
+        let last = Mutex::new(Last { library: library.clone(), diagnostics: diagnostics.clone(), cache });
+        let source = Source { discovery: self, last };
+        Loaded { value: SkillLayer::of_library(library, Arc::new(source), fs), diagnostics }
+    }
+
+    fn read(&self, cache: &mut DiscoveryCache) -> Loaded<SkillLibrary> {
+        let discovery = Discovery::new(self.all_roots()).with_precedence(self.precedence).with_limits(self.limits);
+        SkillLibrary::discover(self.fs.as_ref(), discovery, cache)
+    }
+
+    fn all_roots(&self) -> Vec<Root> {
+        let mut roots = if self.usual { default_roots(self.fs.as_ref(), &self.around) } else { Vec::new() };
+        for root in &self.roots {
+            if !roots.iter().any(|known| known.path == root.path) {
+                roots.push(root.clone());
+            }
+        }
+        roots
+    }
+}
+
+/// What layers are read from, with the last reading, which all of them share.
+pub(super) struct Source {
+    discovery: SkillDiscovery,
+    last: Mutex<Last>,
+}
+
+struct Last {
+    library: Arc<SkillLibrary>,
+    diagnostics: Vec<Diagnostic>,
+    cache: DiscoveryCache,
+}
+
+impl Source {
+    pub(super) fn permissions(&self) -> &Permissions {
+        &self.discovery.permissions
+    }
+
+    /// The current library, which is another one than `known`; `None` if nothing has changed. Only
+    /// changed files are read.
+    pub(super) fn changed(&self, known: &Arc<SkillLibrary>) -> Option<Loaded<Arc<SkillLibrary>>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current =
+            last.cache.is_current(self.discovery.fs.as_ref()) && self.discovery.all_roots() == last.library.roots();
+        self.renewed(&mut last, known, is_current)
+    }
+
+    /// The same, by looking at one file only.
+    pub(super) fn changed_file(&self, known: &Arc<SkillLibrary>, file: &Path) -> Option<Loaded<Arc<SkillLibrary>>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_current = last.cache.is_file_current(self.discovery.fs.as_ref(), file);
+        self.renewed(&mut last, known, is_current)
+    }
+
+    fn renewed(
+        &self,
+        last: &mut Last,
+        known: &Arc<SkillLibrary>,
+        is_current: bool,
+    ) -> Option<Loaded<Arc<SkillLibrary>>> {
+        if !is_current {
+            let Loaded { value, diagnostics } = self.discovery.read(&mut last.cache);
+            if !value.is_same(&last.library) {
+                (last.library, last.diagnostics) = (Arc::new(value), diagnostics);
+            }
+        }
+        if Arc::ptr_eq(&last.library, known) {
+            return None;
+        }
+        Some(Loaded { value: last.library.clone(), diagnostics: last.diagnostics.clone() })
+    }
+}

@@ -87,7 +87,7 @@ fn discover_warm(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn unchanged_5000(bencher: Bencher<'_, '_>) {
     let mut cache = DiscoveryCache::default();
-    SkillLibrary::discover(&DiskFs, discovery(folder_of(5_000)), &mut cache);
+    let _ = SkillLibrary::discover(&DiskFs, discovery(folder_of(5_000)), &mut cache);
     bencher.bench_local(|| assert!(cache.is_current(&DiskFs)));
 }
 

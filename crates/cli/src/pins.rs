@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use self::show::PinsAnswer;
 use self::store::{PinFile, PinFiles, pins_folder};
 use super::output::{Failure, Outcome, emit, emit_json};
 use super::similar::did_you_mean;
@@ -128,7 +129,7 @@ pub(super) fn run_pins(command: &PinsCommand) -> Outcome {
         PinsCommand::List(args) => {
             let (files, damaged) = chosen(&args.of.files()?, args.server.as_deref())?;
             if args.json {
-                emit_json(&show::json(&files, &damaged))?;
+                emit_json(&PinsAnswer::new(&files, damaged))?;
             } else {
                 emit(&show::list(&files))?;
             }

@@ -72,7 +72,7 @@ Exit codes: 0 written, 1 the tools cannot be read, or the file exists, 2 usage."
     #[command(after_help = "\
 Examples:
   toolfold policy learn commands.txt --policy policy.toml      one command per line
-  toolfold policy learn calls.jsonl --policy policy.toml       {\"tool\": \"Bash\", \"args\": {…}} per line
+  toolfold policy learn calls.jsonl --policy policy.toml       one call per line, as JSON
   history | cut -c8- | toolfold policy learn - --policy policy.toml --tool run_shell
 
 The output is TOML, for a person to review: each rule states how many calls need it, and what else

@@ -26,7 +26,7 @@ pub(super) struct Published {
 }
 
 /// Every command that writes JSON.
-pub(super) const ALL: [Published; 46] = [
+pub(super) const ALL: [Published; 48] = [
     Published::lines("session", super::session::session_schema),
     Published::value::<toolfold_measure::report::Report>("report"),
     Published::value::<super::expand::Answer>("expand"),
@@ -39,6 +39,7 @@ pub(super) const ALL: [Published; 46] = [
     Published::lines("skills validate", schema_of::<super::skills::Verdicts>),
     Published::value::<Activation>("skills activate"),
     Published::value::<super::skills::DoctorAnswer>("skills doctor"),
+    Published::value::<super::skills::RunAnswer>("skills run"),
     Published::value::<Vec<Diagnostic>>("skills lint"),
     Published::value::<Vec<Instructions>>("skills instructions"),
     Published::value::<super::configuration::Config>("config"),
@@ -56,6 +57,7 @@ pub(super) const ALL: [Published; 46] = [
     Published::value::<Approval>("approvals why"),
     Published::value::<super::approvals::PurgeAnswer>("approvals purge"),
     Published::value::<Vec<Grant>>("grants list"),
+    Published::value::<super::pins::PinsAnswer>("pins list"),
     Published::value::<super::grants::RevokeAnswer>("grants revoke"),
     Published::lines("audit tail", schema_of::<Sealed>),
     Published::value::<super::audit::VerifyAnswer>("audit verify"),

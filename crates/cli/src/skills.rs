@@ -10,9 +10,10 @@ mod validate;
 
 pub(super) use doctor::DoctorAnswer;
 pub(super) use inspect::SkillRow;
+pub(crate) use run::RunAnswer;
 pub(super) use validate::Verdicts;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};

@@ -94,7 +94,7 @@ impl Pin {
         let accepted = |field: &str| self.accepted.as_ref().and_then(|own| own.get(field)).map(canonical);
         let differs =
             |field: &&str| !self.ignored.contains(*field) && accepted(field) != stated.get(*field).map(canonical);
-        FIELDS.into_iter().filter(|field| differs(&field)).collect()
+        FIELDS.into_iter().filter(|field| differs(field)).collect()
     }
 
     /// The fields that wait for a person; empty if nothing waits.

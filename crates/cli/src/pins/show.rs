@@ -1,6 +1,10 @@
 //! Pins as text and JSON.
 
-use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::store::PinFile;
 use crate::output::{BAD, BOLD, DIM, GOOD};
@@ -41,21 +45,66 @@ pub(super) fn list(files: &[PinFile]) -> String {
     table(["server", "tool", "state"], &rows)
 }
 
-pub(super) fn json(files: &[PinFile], damaged: &[String]) -> Value {
-    let tool = |(name, pin): (&String, &Pin)| {
-        let state = match (&pin.accepted, &pin.changed) {
-            (None, _) => "new",
-            (Some(_), Some(_)) => "changed",
-            (Some(_), None) => "accepted",
+/// What `pins list --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PinsAnswer {
+    servers: Vec<PinnedServer>,
+    /// The files that cannot be used.
+    damaged: Vec<String>,
+}
+
+/// A server with its pinned tools.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PinnedServer {
+    server: String,
+    /// Its command or address, as a digest binds the pins to it.
+    identity: String,
+    /// The file of the pins.
+    file: String,
+    tools: Vec<PinnedTool>,
+}
+
+/// A pinned tool.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PinnedTool {
+    name: String,
+    /// `new`, `changed` or `accepted`.
+    state: &'static str,
+    /// The fields that wait for acceptance.
+    fields: Vec<&'static str>,
+    /// How many different definitions have differed from the accepted one.
+    changes: u32,
+    /// The fields whose changes do not matter.
+    ignored: BTreeSet<String>,
+    /// The accepted definition; null for a new tool.
+    accepted: Option<Definition>,
+    /// The definition that the server states instead; null if it states the accepted one.
+    stated: Option<Definition>,
+}
+
+impl PinsAnswer {
+    pub(super) fn new(files: &[PinFile], damaged: Vec<String>) -> Self {
+        let tool = |(name, pin): (&String, &Pin)| PinnedTool {
+            name: name.clone(),
+            state: match (&pin.accepted, &pin.changed) {
+                (None, _) => "new",
+                (Some(_), Some(_)) => "changed",
+                (Some(_), None) => "accepted",
+            },
+            fields: pin.waiting(),
+            changes: pin.changes,
+            ignored: pin.ignored.clone(),
+            accepted: pin.accepted.clone(),
+            stated: pin.changed.clone(),
         };
-        json!({"name": name, "state": state, "fields": pin.waiting(), "changes": pin.changes, "ignored": pin.ignored,
-            "accepted": pin.accepted, "stated": pin.changed})
-    };
-    let server = |file: &PinFile| {
-        let tools: Vec<Value> = file.pins.tools.iter().map(tool).collect();
-        json!({"server": file.server, "identity": file.identity, "file": file.path, "tools": tools})
-    };
-    json!({"servers": files.iter().map(server).collect::<Vec<_>>(), "damaged": damaged})
+        let server = |file: &PinFile| PinnedServer {
+            server: file.server.clone(),
+            identity: file.identity.clone(),
+            file: file.path.display().to_string(),
+            tools: file.pins.tools.iter().map(tool).collect(),
+        };
+        Self { servers: files.iter().map(server).collect(), damaged }
+    }
 }
 
 pub(super) fn differences(files: &[PinFile], tool: Option<&str>) -> String {

@@ -35,8 +35,12 @@ pub(in super::super) struct InstructionsArgs {
 pub(in super::super) struct SkillRow {
     /// Its name.
     name: String,
+    /// Its description, as the model reads it; null if it does not load.
+    description: Option<String>,
     /// The scope of its folder.
     scope: Scope,
+    /// Whether the model may activate it.
+    model: bool,
     /// `valid`, `loads` (with problems), `rescued` (from invalid YAML) or `not loaded`.
     verdict: &'static str,
     /// The tokens of its line in the list of skills (o200k).
@@ -56,7 +60,9 @@ impl SkillRow {
         let (tokens, body_tokens) = costs(finding, counter);
         Self {
             name: skill_name(finding),
+            description: finding.document.content.as_ref().map(|content| content.description.clone()),
             scope: finding.scope,
+            model: finding.document.content.as_ref().is_some_and(|own| !own.fields.disable_model_invocation),
             verdict: verdict_word(finding),
             tokens,
             body_tokens,

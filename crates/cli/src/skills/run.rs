@@ -13,7 +13,8 @@ use clap::Args;
 
 use self::approval::{Permit, Permits, Taken};
 use self::plan::Plan;
-use self::report::{RunResult, SkillError, Waiting};
+pub(crate) use self::report::RunAnswer;
+use self::report::{Failed, RunResult, SkillError, Waiting};
 use super::super::ledger::ListArgs;
 use super::super::output::{Failure, Outcome, emit, emit_json, warn};
 use super::{RootArgs, settings, verdict_code};
@@ -71,7 +72,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
         Ok(Happened::Planned(planned)) => {
             let (plan, permit) = *planned;
             if args.rest.json {
-                emit_json(&plan.to_json(&permit))?;
+                emit_json(&plan.described(&permit))?;
             } else {
                 emit(&plan.to_text(&permit))?;
             }
@@ -89,7 +90,7 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
             }
             Ok(verdict_code(false))
         }
-        Err(Stop::Skill(error)) if args.rest.json => emit_json(&error).map(|()| verdict_code(false)),
+        Err(Stop::Skill(error)) if args.rest.json => emit_json(&Failed::from(&error)).map(|()| verdict_code(false)),
         Err(Stop::Skill(error)) => Err(error.into_failure()),
         Err(Stop::Command(failure)) => Err(failure),
     }

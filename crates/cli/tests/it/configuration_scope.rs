@@ -98,6 +98,7 @@ fn other_value(key: &'static Key) -> &'static str {
         "openapi-subset",
         "a=full,b=stable",
         "named",
+        "hide",
     ];
     let set = |value: &str| {
         let flags = [(key, value.to_owned())];

@@ -61,8 +61,8 @@ pub(crate) fn check_output(args: &[&str], out: &str) -> Option<&'static str> {
 }
 
 /// The commands whose output needs more than a list: a model, a browser, a server that is logged in
-/// to. Their own tests validate it.
-const ELSEWHERE: [&str; 4] = ["gateway login", "gateway logout", "probe", "session"];
+/// to, a sandbox. Their own tests validate it.
+const ELSEWHERE: [&str; 5] = ["gateway login", "gateway logout", "probe", "session", "skills run"];
 
 #[test]
 fn every_json_fits_its_schema() {

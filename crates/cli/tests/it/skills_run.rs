@@ -61,6 +61,7 @@ impl World {
 
     fn run_json(&self, name: &str, more: &[&str]) -> (i32, Value) {
         let (code, out, err) = self.run(name, &[more, &["--json"]].concat());
+        assert_eq!(crate::schemas::check_output(&["skills", "run", "--json"], &out), Some("skills run"));
         (code, serde_json::from_str(&out).unwrap_or_else(|why| panic!("{why}: {out} {err}")))
     }
 

@@ -1,6 +1,6 @@
 //! Resource limits and capabilities of the process that becomes the script.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, nice, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, clear_ambient_capability_set, set_capabilities};
 
 use crate::spec::Limits;
@@ -8,6 +8,10 @@ use crate::spec::Limits;
 /// Processes and threads of a user other than root, whom the limit does not cover. It counts those
 /// of all programs of the user, so it only bounds a fork bomb until the supervisor kills it.
 const USER_PROCESSES: u64 = 8192;
+
+/// How much lower the priority of a script is (`nice(2)`), so that the supervisor gets the processor
+/// among many processes of it.
+const LOWER: i32 = 10;
 
 /// Lowers the limits of this process and its descendants for good.
 pub(super) fn lower(limits: &Limits) -> Result<(), String> {
@@ -27,6 +31,7 @@ pub(super) fn lower(limits: &Limits) -> Result<(), String> {
         let new = Rlimit { current: Some(limit), maximum: Some(limit) };
         setrlimit(resource, new).map_err(|why| format!("the limit {resource:?} cannot be set: {why}"))?;
     }
+    nice(LOWER).map_err(|why| format!("the priority cannot be lowered: {why}"))?;
     Ok(())
 }
 

@@ -32,6 +32,14 @@ fn all() -> impl Iterator<Item = Found> {
     pids.filter_map(|pid: i32| parse_stat(pid, &std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?))
 }
 
+/// The number of processes and threads of the whole machine, in one short read: the fourth field of
+/// `/proc/loadavg` (`proc_loadavg(5)`) after its slash.
+pub(super) fn all_tasks() -> u64 {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = text.split_ascii_whitespace().nth(3).and_then(|field| field.split('/').nth(1)?.parse().ok());
+    tasks.unwrap_or_default()
+}
+
 /// The number of processes of a session, and the bytes of their resident memory; shared pages count
 /// once for each. Stops at more than `most` processes, because a fork bomb creates them faster than
 /// they can be counted.
@@ -74,6 +82,11 @@ mod tests {
         let found = parse_stat(42, &format!("42 (a) S 1 (b) {fields}\n")).unwrap();
         assert_eq!((found.pid, found.parent, found.session, found.pages), (42, 7, 9, 321));
         assert!(parse_stat(42, "42 (a").is_none());
+    }
+
+    #[test]
+    fn the_machine_has_at_least_this_process() {
+        assert!(all_tasks() >= 1);
     }
 
     #[test]

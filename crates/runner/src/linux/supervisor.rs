@@ -16,14 +16,15 @@ use rustix::process::{
 };
 
 use super::capped::Capped;
-use super::processes::{count, descendants};
+use super::processes::{all_tasks, count, descendants};
 use crate::isolation::BECOME;
 use crate::spec::{Limits, MAX_MESSAGE, Refused, Report, Spec, Stopped};
 
 /// Time between two counts of processes and memory. A fork bomb of one process creates a few
 /// hundred processes in it.
 const COUNT_EVERY: Duration = Duration::from_millis(25);
-/// A count takes at most this part of the time: one twentieth.
+/// A count takes at most this part of the time: one twentieth. Where the machine has more new
+/// processes than the script may have, it is counted at once.
 const COUNT_PART: u32 = 20;
 /// Time until killed processes must have ended. The promise is one second after the timeout.
 const KILLED_WITHIN: Duration = Duration::from_millis(900);
@@ -159,11 +160,18 @@ fn watch(
     streams: &mut [Stream; 2],
 ) -> Option<Stopped> {
     let deadline = started + Duration::from_millis(limits.timeout_ms);
-    let mut next_count = started + COUNT_EVERY;
+    let (mut next_look, mut next_count) = (started + COUNT_EVERY, started + COUNT_EVERY);
+    let before = all_tasks();
     loop {
         let now = Instant::now();
         if now >= deadline {
             return Some(Stopped::Timeout);
+        }
+        if now >= next_look {
+            next_look = now + COUNT_EVERY;
+            if all_tasks() > before + limits.processes {
+                next_count = now;
+            }
         }
         if now >= next_count {
             if let Some(reason) = over_limits(script, limits) {
@@ -172,7 +180,7 @@ fn watch(
             let counted = Instant::now();
             next_count = counted + COUNT_EVERY.max((counted - now) * COUNT_PART);
         }
-        let events = ready(ended, streams, deadline.min(next_count).saturating_duration_since(now));
+        let events = ready(ended, streams, deadline.min(next_count).min(next_look).saturating_duration_since(now));
         for (stream, has_output) in streams.iter_mut().zip(events.outputs) {
             if has_output {
                 stream.read();

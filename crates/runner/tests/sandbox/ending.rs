@@ -81,11 +81,16 @@ fn a_fork_bomb_ends() {
     }
     let temp = Temp::new();
     let mark = unique(3);
-    let ended =
-        temp.run(&temp.job("execute.sh", &format!("while :; do sleep {mark} & done")));
-    assert_eq!(ended.stopped, Some(Stopped::Processes));
-    assert!(!ended.survived);
-    assert_eq!(processes_with(&mark), [""; 0]);
+    // One that doubles would take the whole machine if this test failed: eight levels of it.
+    let doubles = format!(
+        "bomb() {{ sleep {mark} & [ $1 = 0 ] || bomb $(($1 - 1)) | bomb $(($1 - 1)) & }}; bomb 8; sleep {mark}"
+    );
+    for text in [format!("while :; do sleep {mark} & done"), doubles] {
+        let ended = temp.run(&temp.job("execute.sh", &text));
+        assert_eq!(ended.stopped, Some(Stopped::Processes), "{text}");
+        assert!(!ended.survived);
+        assert_eq!(processes_with(&mark), [""; 0]);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::super::super::input::read_text;
 use super::super::super::output::Failure;
 use super::super::read::unknown_skill;
 use super::approval::Permit;
-use super::report::SkillError;
+use super::report::{PlannedRun, SkillError};
 use super::{RunArgs, Stop};
 use crate::configuration::Config;
 use crate::disk::folder_variable;
@@ -139,11 +139,14 @@ impl Plan {
         lines
     }
 
-    pub(super) fn to_json(&self, permit: &Permit) -> Value {
-        json!({
-            "call": self.arguments(), "mode": "sandbox", "because": self.reason,
-            "decision": permit.name(), "reasons": permit.reasons(),
-        })
+    pub(super) fn described(&self, permit: &Permit) -> PlannedRun {
+        PlannedRun {
+            call: self.arguments(),
+            mode: "sandbox",
+            because: self.reason,
+            decision: permit.name(),
+            reasons: permit.reasons(),
+        }
     }
 
     pub(super) fn to_text(&self, permit: &Permit) -> String {

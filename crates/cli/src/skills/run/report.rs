@@ -1,14 +1,15 @@
 //! How a run ended, and why it did not happen.
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::super::super::output::Failure;
 use super::plan::Plan;
 use toolfold_runner::{Cause, Ended, Files, ProducedFile, Stopped, clean};
 
 /// How a script ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Status {
     /// Exit code 0.
@@ -19,9 +20,34 @@ pub(super) enum Status {
     Timeout,
 }
 
+/// What `skills run --json` prints.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used: each is written as it is")]
+pub(crate) enum RunAnswer {
+    Ended(RunResult),
+    Waits(Waiting),
+    Planned(PlannedRun),
+    Failed(Failed),
+}
+
+/// A file that the script wrote.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used, for `ProducedFile`")]
+struct WrittenFile {
+    /// The path in the work folder.
+    name: String,
+    /// Where it is now.
+    path: String,
+    /// The size in bytes.
+    bytes: u64,
+    /// The SHA-256 in hexadecimal digits.
+    sha256: String,
+}
+
 /// The result of a run.
-#[derive(Debug, Serialize)]
-pub(super) struct RunResult {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct RunResult {
     pub(super) status: Status,
     /// Standard output, without invisible characters.
     pub(super) output: String,
@@ -36,7 +62,9 @@ pub(super) struct RunResult {
     exit: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<i32>,
+    /// The files that it wrote, sorted by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<WrittenFile>")]
     pub(super) files: Vec<ProducedFile>,
     /// The number of entries of the work folder that were not stored.
     #[serde(skip_serializing_if = "is_zero")]
@@ -118,8 +146,9 @@ fn survivors(ended: &Ended) -> String {
 }
 
 /// A run that waits for approval.
-#[derive(Debug, Serialize)]
-pub(super) struct Waiting {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Waiting {
+    /// `waiting`
     pub(super) status: &'static str,
     /// The id of the approval.
     pub(super) approval: String,
@@ -145,12 +174,45 @@ impl SkillError {
     }
 }
 
-impl Serialize for SkillError {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let value: Value = json!({
-            "name": "SkillError", "message": self.message,
-            "details": { "skillName": self.skill, "mode": "sandbox", "cause": self.cause },
-        });
-        value.serialize(serializer)
+/// An error, in the form that hosts of skills expect.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Failed {
+    /// `SkillError`
+    name: &'static str,
+    message: String,
+    details: Details,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    skill_name: String,
+    /// `sandbox`
+    mode: &'static str,
+    /// `NotFound`, `Parse`, `Execution` or `Timeout`.
+    #[schemars(with = "String")]
+    cause: Cause,
+}
+
+impl From<&SkillError> for Failed {
+    fn from(error: &SkillError) -> Self {
+        let details = Details { skill_name: error.skill.clone(), mode: "sandbox", cause: error.cause };
+        Self { name: "SkillError", message: error.message.clone(), details }
     }
+}
+
+/// What `--dry-run` prints: what would run, and what the policy decides.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PlannedRun {
+    /// The arguments of the call that the policy decides: the skill, its script with digest, input, limits and
+    /// isolation.
+    pub(super) call: Value,
+    /// `sandbox`
+    pub(super) mode: &'static str,
+    /// Why the skill runs in this mode.
+    pub(super) because: &'static str,
+    /// `allow`, `allow_audited`, `confirm` or `deny`.
+    pub(super) decision: &'static str,
+    /// The reasons for the decision.
+    pub(super) reasons: Vec<String>,
 }

@@ -145,7 +145,7 @@ impl CommandPattern {
 
     /// Whether an allow covers that a variable is set for the command.
     pub(crate) fn sets(&self, name: &str, value: Option<&str>) -> bool {
-        self.any || self.variables.iter().any(|own| own.covers(name, value))
+        self.variables.iter().any(|own| own.covers(name, value))
     }
 
     /// Whether an allow covers a command: it fits as written, a glob covers no `..`, one over paths

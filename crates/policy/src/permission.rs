@@ -118,6 +118,9 @@ impl Policy {
                 return Err(no_rule_for(file));
             }
         }
+        if let Some(file) = cx.glob_of_links() {
+            return Err(format!("`{}` may name symbolic links, which may lead to other files", file.text));
+        }
         for part in &cx.effects.unknowns {
             let here = matches!(&part.folder, Some(folder) if is_here(folder, &cx.context));
             if !here && !rules.iter().any(|rule| names_part(cx, rule, part)) {

@@ -243,6 +243,21 @@ impl<'a> Prepared<'a> {
         self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
     }
 
+    /// The first operand that is a glob and may name symbolic links, if the disk was checked and
+    /// the decision depends on where they lead.
+    pub(crate) fn glob_of_links(&self) -> Option<&FileEffect> {
+        let links = self.context.links.as_ref().filter(|_| self.judges_paths())?;
+        let leads = |path: &LexPath| matches!(path.glob_spot(&self.context), Some((glob, _)) if links.vouches(&glob));
+        let mut globs = self.effects.files.iter().filter(|file| self.effects.globs.contains(&file.text));
+        globs.find(|file| !matches!(&file.path, Some(path) if !path.is_glob() || leads(path)))
+    }
+
+    /// Whether a rule or the floor judges files by their paths.
+    pub(crate) fn judges_paths(&self) -> bool {
+        let floor = !self.context.protected.is_empty() || !self.context.secrets.is_empty();
+        floor || self.policy.rules().any(|rule| rule.path.is_some())
+    }
+
     /// Why no path allow fits, where the reason is the form of a path or a symbolic link.
     pub(crate) fn why_no_path(&self) -> Option<String> {
         if let Some(file) = self.effects.files.iter().find(|file| matches!(&file.path, Some(path) if path.is_odd())) {

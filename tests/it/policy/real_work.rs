@@ -38,6 +38,30 @@ fn globs_are_operands() {
             ("src/* x", "ask"),
         ],
     );
+    // What a name may be besides a file: a variable, a subscript with code, a host, a setting.
+    check(
+        &[
+            "allow Bash(awk:*)",
+            "allow Bash(test:*)",
+            "allow Bash(printf:*)",
+            "allow Bash(make:*)",
+            "allow Bash(rsync:*)",
+            "allow Bash(git add:*)",
+            "allow Edit(**)",
+        ],
+        &[
+            ("awk '{print}' src/*.txt", "allow"),
+            ("awk '{print}' a*", "ask"),
+            ("test -v a*", "ask"),
+            ("test -f src/*", "ask"),
+            ("printf a*", "ask"),
+            ("make src/*", "ask"),
+            ("make t*", "ask"),
+            ("rsync a* out/", "ask"),
+            ("git add a*", "allow"),
+            ("git add *", "ask"),
+        ],
+    );
     check(
         &["allow Bash(cat src/*)"],
         &[
@@ -60,10 +84,18 @@ fn globs_are_operands() {
             ("grep x src/*.py", "allow"),
         ],
     );
+    let rules = ["allow Bash(cat:*)", "deny Read(**/.env)", "deny Read(**/*.key)", "deny Read(~/.ssh/**)"];
     check(
-        &["allow Bash(cat:*)", "deny Read(**/.env)", "deny Read(**/*.key)"],
+        &rules,
         &[("cat src/*.py", "allow"), ("cat src/*", "ask"), ("cat src/.e*", "ask"), ("cat src/*/.env", "deny")],
     );
+    // A link among the files may lead to what is denied.
+    for (link, expected) in [("src/a.py", "ask"), ("src/a.rs", "allow"), ("lib/a.py", "allow")] {
+        let ctx = json!({"links": {link: "/home/user/.ssh/id_rsa"}});
+        let row = json!({"rule": rules, "tool": "Bash", "args": {"command": "cat src/*.py"}, "ctx": ctx});
+        let got = evaluate(&row).unwrap();
+        assert_eq!(got.decision, expected, "{link}: {}", got.reason);
+    }
 }
 
 #[test]
@@ -251,7 +283,7 @@ fn arguments_that_change_nothing() {
     assert_eq!(decide(text, "send", json!({"to": "a", "other": "x"})), Decision::Confirm);
     let without = text.replace("ignore = [\"thought\"]\n", "");
     assert_eq!(decide(&without, "send", json!({"to": "a", "thought": "second"})), Decision::Confirm);
-    // An argument of a shell that no record knows asks; one that the user's record ignores does not.
+    // An argument of a shell that no record knows asks, unless the user's record ignores it.
     let allowing = format!("allow = [\"Bash(ls:*)\"]\n{text}");
     let call = |name: &str| json!({"command": "ls", name: "x"});
     assert_eq!(decide(&allowing, "Bash", call("security_risk")), Decision::AllowAudited);

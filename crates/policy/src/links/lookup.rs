@@ -45,7 +45,7 @@ pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
         }
     }
     // Globs are resolved only where a rule may depend on what they name.
-    if rules().any(|rule| rule.path.is_some()) {
+    if cx.judges_paths() {
         for path in cx.effects.paths() {
             let Some((glob, tail)) = path.glob_spot(context) else { continue };
             let folder = follow(&path.absolute(context).to_string(), disk);

@@ -223,20 +223,25 @@ fn named(word: &str) -> Option<&str> {
     if value.len() < 300 && value.contains(['.', '/']) && !apart { Some(value) } else { None }
 }
 
-/// Takes the globs among the operands of a command for the files that they expand to, where that
+/// Takes the globs among the operands of a command for the files that they expand to, where these
 /// can be no option and nothing else that does more than a file. The others stay unknown.
 pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
     let (Some(own), Some(program)) = (says.own, says.program) else { return };
-    let acts = program.is.path_operands || program.is.pipe_operands || !program.executes.is_empty();
-    if acts || !program.is_listed || own.is.interpreter && !own.is.reads_data {
+    let is = program.is;
+    let acts = is.path_operands || is.pipe_operands || is.sets_variables || !program.executes.is_empty();
+    if acts || !program.is_listed || own.is.interpreter && !own.is.reads_data || program.files() == Files::RemoteCopy {
         return;
     }
-    let operands = match program.operands {
-        Operands::Data | Operands::Read | Operands::Write | Operands::Code => says.operands.as_slice(),
-        Operands::PatternRead => says.without_pattern(),
+    let (operands, is_named) = match program.operands {
+        Operands::Read | Operands::Write => (says.operands.as_slice(), true),
         // The last one is where the others are copied to.
-        Operands::Copy | Operands::Move => says.operands.split_last().map_or(&[][..], |(_, sources)| sources),
-        Operands::ReadWrite
+        Operands::Copy | Operands::Move => (says.operands.split_last().map_or(&[][..], |(_, sources)| sources), true),
+        // `a*` may be `a=1` for `awk`, and `a[$(ls)]` for `test`.
+        Operands::PatternRead => (says.without_pattern(), false),
+        Operands::Code => (says.operands.as_slice(), false),
+        Operands::Data if is.takes_any => (says.operands.as_slice(), false),
+        Operands::Data
+        | Operands::ReadWrite
         | Operands::Host
         | Operands::Command
         | Operands::Inline
@@ -245,8 +250,10 @@ pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
     };
     for word in operands {
         // `*.c` may expand to `-x.c` or `@x.c`, `src/*.c` may not.
-        let is_file = word.text.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_'));
-        if !(program.is.takes_any || is_file && !globs::may_be_option(word, false)) {
+        let front = word.text.split(['*', '?', '[']).next().unwrap_or_default();
+        let begins = front.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_'));
+        let is_file = begins && (is_named || front.contains('/')) && !globs::may_be_option(word, false);
+        if !(is_file || is.takes_any && globs::is_read(word)) {
             continue;
         }
         let Some(at) = walker.found.unknowns.iter().position(|part| part.kind == "glob" && part.text == word.text)
@@ -254,6 +261,7 @@ pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
             continue;
         };
         walker.found.unknowns.remove(at);
+        walker.found.globs.push(word.text.clone());
         if program.operands == Operands::Code {
             walker.file(word, Access::Read, false, false);
         }

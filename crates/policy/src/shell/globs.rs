@@ -94,6 +94,11 @@ pub(super) fn loosen(found: &mut SideEffects, command: &str) {
     }
 }
 
+/// Whether a word is a glob whose expansions are understood.
+pub(super) fn is_read(word: &Word) -> bool {
+    shapes(word).is_some()
+}
+
 /// Whether an unknown word may become an option. `dotless`: the program has no options that contain
 /// a dot.
 pub(super) fn may_be_option(word: &Word, dotless: bool) -> bool {

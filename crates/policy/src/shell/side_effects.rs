@@ -153,6 +153,9 @@ pub struct SideEffects {
     /// Files that a part which cannot be read may name. Only denies and the floor consider them.
     #[serde(skip)]
     pub suspects: Vec<FileEffect>,
+    /// The globs that were taken for the files that they expand to.
+    #[serde(skip)]
+    pub(crate) globs: Vec<String>,
     /// Hosts that options name.
     #[serde(skip)]
     pub hosts: Vec<String>,

@@ -61,7 +61,10 @@ fn a_timeout_kills_every_descendant() {
 fn what_a_script_leaves_running_ends_with_it() {
     let temp = Temp::new();
     let mark = unique(2);
-    let mut job = temp.job("execute.sh", &format!("sleep {mark} & setsid sleep {mark} & echo done"));
+    // The script waits until its daemon has left the session, or has failed to.
+    let daemon = format!("setsid sh -c 'touch ready; exec sleep {mark}' || touch ready");
+    let text = format!("sleep {mark} & ({daemon}) & while [ ! -e ready ]; do sleep 0.01; done; echo done");
+    let mut job = temp.job("execute.sh", &text);
     if isolates() {
         let ended = temp.run(&job);
         assert_eq!((ended.exit, ended.stopped), (Some(0), None));
@@ -81,8 +84,7 @@ fn a_fork_bomb_ends() {
     }
     let temp = Temp::new();
     let mark = unique(3);
-    let ended =
-        temp.run(&temp.job("execute.sh", &format!("while :; do sleep {mark} & done")));
+    let ended = temp.run(&temp.job("execute.sh", &format!("while :; do sleep {mark} & done")));
     assert_eq!(ended.stopped, Some(Stopped::Processes));
     assert!(!ended.survived);
     assert_eq!(processes_with(&mark), [""; 0]);

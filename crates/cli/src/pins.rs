@@ -129,7 +129,7 @@ pub(super) fn run_pins(command: &PinsCommand) -> Outcome {
         PinsCommand::List(args) => {
             let (files, damaged) = chosen(&args.of.files()?, args.server.as_deref())?;
             if args.json {
-                emit_json(&PinsAnswer::new(&files, damaged))?;
+                emit_json(&PinsAnswer::new(&files, damaged.clone()))?;
             } else {
                 emit(&show::list(&files))?;
             }

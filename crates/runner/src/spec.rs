@@ -32,7 +32,7 @@ pub struct Limits {
     pub open_files: u64,
     /// Size in bytes of each file that the script writes.
     pub file_bytes: u64,
-    /// Bytes of each output that are stored; the rest is counted.
+    /// Bytes of each output that are stored, at most 256 KiB; the rest is counted.
     pub output_bytes: u64,
 }
 

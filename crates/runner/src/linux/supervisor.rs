@@ -20,6 +20,9 @@ use super::processes::{all_tasks, count, descendants};
 use crate::isolation::BECOME;
 use crate::spec::{Limits, MAX_MESSAGE, Refused, Report, Spec, Stopped};
 
+/// Maximum of [`Limits::output_bytes`]: JSON escapes a byte with up to six, and a message holds two
+/// outputs.
+const MAX_OUTPUT: u64 = 256 << 10;
 /// Time between two counts of processes and memory. A fork bomb of one process creates a few
 /// hundred processes in it.
 const COUNT_EVERY: Duration = Duration::from_millis(25);
@@ -64,7 +67,7 @@ fn run() -> Result<Report, Refused> {
     let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(Refused { changed: false, why: "the script has no output".to_owned() });
     };
-    let most = usize::try_from(spec.limits.output_bytes).unwrap_or(usize::MAX);
+    let most = usize::try_from(spec.limits.output_bytes.min(MAX_OUTPUT)).unwrap_or(usize::MAX);
     let mut streams = [Stream::new(out.into(), most), Stream::new(err.into(), most)];
     let pid = Pid::from_child(&child);
     let ended =

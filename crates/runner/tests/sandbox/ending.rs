@@ -61,7 +61,10 @@ fn a_timeout_kills_every_descendant() {
 fn what_a_script_leaves_running_ends_with_it() {
     let temp = Temp::new();
     let mark = unique(2);
-    let mut job = temp.job("execute.sh", &format!("sleep {mark} & setsid sleep {mark} & echo done"));
+    // The script waits until its daemon has left the session, or has failed to.
+    let daemon = format!("setsid sh -c 'touch ready; exec sleep {mark}' || touch ready");
+    let text = format!("sleep {mark} & ({daemon}) & while [ ! -e ready ]; do sleep 0.01; done; echo done");
+    let mut job = temp.job("execute.sh", &text);
     if isolates() {
         let ended = temp.run(&job);
         assert_eq!((ended.exit, ended.stopped), (Some(0), None));

@@ -7,9 +7,9 @@ use crate::engine::SkillLayer;
 use crate::skill::ActivateRequest;
 
 impl Conversation {
-    /// Reads changed skills, and returns what was noticed; `None` if no change was found. For a host
-    /// to call between turns: the array may change. It takes a few milliseconds with thousands of
-    /// skills, because one call looks at a thousand of them and the next one at others.
+    /// Reads changed skills, and returns what was noticed; `None` if no change was found. For a
+    /// host to call between turns: the array may change. It takes a few milliseconds with thousands
+    /// of skills, because one call looks at a thousand of them and the next one at others.
     ///
     /// The text of a skill is current whenever it is activated, with or without this call. An
     /// active skill keeps the text that the model has, until it is activated again.

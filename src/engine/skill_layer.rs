@@ -203,8 +203,8 @@ impl SkillLayer {
         fitted.as_ref()
     }
 
-    /// The skill that a request selects, as policy judges it. `None` for a search and for an unknown
-    /// name.
+    /// The skill that a request selects, as policy judges it. `None` for a search and for an
+    /// unknown name.
     pub(crate) fn judged(&self, request: &ActivateRequest, caller: Caller) -> Option<JudgedSkill> {
         let view = self.view_of(caller);
         let (skill, permission, path) = view.split(&request.name)?;

@@ -81,8 +81,8 @@ pub struct Context {
     pub secrets: Vec<String>,
     /// Whether the tool's definition has changed since a rule or a grant allowed it.
     pub definition_changed: bool,
-    /// Whether the call activates a skill of the host, which only gives the model a text: no rule or
-    /// tier has to allow it.
+    /// Whether the call activates a skill of the host, which only gives the model a text: no rule
+    /// or tier has to allow it.
     pub skill: bool,
     /// Why what is called needs approval by its own account, such as a skill whose file says so:
     /// counts as an ask.

@@ -216,7 +216,7 @@ impl Policy {
                 let why = if let Some(why) = &cx.capability.why { format!(": {why}") } else { String::new() };
                 (Effect::Ask, format!("`{tool}` is Tier A: a person must approve it first{why}"))
             }
-            // What is left to a default is what may happen; a skill is a text, unless a default denies.
+            // A skill is a text, so only a default of deny denies what no rule covers.
             (None, None | Some(Effect::Ask)) if cx.context.skill => {
                 (Effect::Allow, "no rule covers this skill: it is activated and audited".to_owned())
             }

@@ -14,7 +14,7 @@ use toolfold::policy::{
     Approver, Bound, Context, Grant, GrantScope, MemoryStore, Policy, PolicyFile, PolicyScope, ToolOrigin,
 };
 use toolfold::profile::Arm;
-use toolfold::skill::{Caller, FsEntry, FsError, Look, MemoryFs, SkillFs, Stamp, Surroundings};
+use toolfold::skill::{Caller, FsEntry, FsError, Kind as FileKind, Look, MemoryFs, SkillFs, Stamp, Surroundings};
 
 use super::skill;
 use crate::talk::{Call, Dispatch, Talk};
@@ -45,7 +45,13 @@ impl SkillFs for Files {
     }
     fn look(&self, path: &Path) -> Result<Look, FsError> {
         self.1.looks.fetch_add(1, Ordering::Relaxed);
-        self.0.read().unwrap().look(path)
+        let files = self.0.read().unwrap();
+        let mut look = files.look(path)?;
+        if look.kind == FileKind::Folder {
+            // As on a disk, a folder changes with its entries and not with their contents.
+            (look.stamp.modified, look.stamp.length) = (0, files.list(path, usize::MAX)?.len() as u64);
+        }
+        Ok(look)
     }
     fn canonical(&self, path: &Path) -> Result<PathBuf, FsError> {
         self.0.read().unwrap().canonical(path)

@@ -118,6 +118,7 @@ fn every_json_fits_its_schema() {
     check(&["skills", "instructions", "--json"], "");
     // Serving and evidence.
     check(&["gateway", "doctor", "--json", "--", "/nonexistent/server"], "");
+    check(&["pins", "list", "--json"], "");
     let log = file("events.jsonl");
     assert_eq!(run_with(&["session", "--log", &log], b"{\"tools\":true}\n").code, 0);
     check(&["log", &log, "--json"], "");

@@ -73,6 +73,7 @@ impl Engine {
 #[pymethods]
 impl Engine {
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
     #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false))]
     fn new(
         py: Python<'_>,
@@ -106,7 +107,8 @@ impl Engine {
     /// :raises InputError: a function cannot be a tool: it has no name, or a parameter has no name
     ///     or no JSON Schema.
     #[staticmethod]
-    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None))]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
+    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false))]
     fn from_functions(
         py: Python<'_>,
         functions: Typed<'_, Functions>,
@@ -115,9 +117,10 @@ impl Engine {
         policy: Option<Typed<'_, Policies>>,
         skills: Option<Typed<'_, Folders>>,
         approvals: Option<Typed<'_, Approvals>>,
+        usual_skills: bool,
     ) -> PyResult<Self> {
         let tools = py.import("toolfold.functions")?.call_method1("definitions", (functions.0,))?;
-        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals)
+        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals, usual_skills)
     }
 
     /// The same settings for other tools. Policy, its store and skills are not loaded again.

@@ -132,107 +132,113 @@ impl Policy {
             }
             call.hints.dedup();
         }
-        self.tried(asking, &mut learned, &mut left);
+        tried(self, asking, &mut learned, &mut left);
         learned.left = left.into_values().collect();
         learned.left.sort_by_key(|calls| std::cmp::Reverse(calls.calls));
         learned
     }
+}
 
-    /// Tries the rules of each call, and keeps those with which it runs.
-    fn tried(&self, asking: Vec<Asking<'_>>, learned: &mut Learned, left: &mut IndexMap<String, LeftCalls>) {
-        let mut rules: IndexMap<String, LearnedRule> = IndexMap::new();
-        learned.would_run = learned.run;
-        for Asking { row, times, text, hints } in asking {
-            let cx = row.prepare(self);
-            let verdict = self.with_rules(&hints, &cx.capability).verdict(&cx, &[], cx.context.interactive);
-            if !verdict.decision.runs() {
-                leave(left, format!("no rule: {}", verdict.reason()), times, text);
-                continue;
-            }
-            learned.would_run += times;
-            for hint in hints {
-                let also_allows = || self.beyond(row, &hint);
-                let (rule, compact) = match (hint.strip_prefix("allow "), hint.strip_prefix("[[rule]] ")) {
-                    (Some(rule), _) => (rule.to_owned(), true),
-                    (None, fields) => (fields.unwrap_or(&hint).to_owned(), false),
-                };
-                let kept = rules.entry(hint.clone()).or_insert_with(|| LearnedRule {
-                    rule,
-                    compact,
-                    calls: 0,
-                    examples: Vec::new(),
-                    also_allows: also_allows(),
-                });
-                kept.calls += times;
-                if kept.examples.len() < MAX_EXAMPLES {
-                    kept.examples.push(text.clone());
-                }
-            }
+/// Tries the rules of each call, and keeps those with which it runs.
+fn tried(policy: &Policy, asking: Vec<Asking<'_>>, learned: &mut Learned, left: &mut IndexMap<String, LeftCalls>) {
+    let mut rules: IndexMap<String, LearnedRule> = IndexMap::new();
+    learned.would_run = learned.run;
+    for Asking { row, times, text, hints } in asking {
+        let cx = row.prepare(policy);
+        let verdict = policy.with_rules(&hints, &cx.capability).verdict(&cx, &[], cx.context.interactive);
+        if !verdict.decision.runs() {
+            leave(left, format!("no rule: {}", verdict.reason()), times, text);
+            continue;
         }
-        learned.rules = rules.into_values().collect();
-        learned.rules.sort_by_key(|rule| std::cmp::Reverse(rule.calls));
-    }
-
-    /// What a rule allows besides the call that needs it.
-    fn beyond(&self, row: &Row, hint: &str) -> String {
-        let cx = row.prepare(self);
-        let rules = read_hint(hint, &cx.capability);
-        let Some(rule) = rules.first() else { return String::new() };
-        let Some(command) = &rule.command else {
-            return match (&rule.path, &rule.host, rule.args.is_empty()) {
-                (Some(_), None, true) if cx.is_shell => "every tool of this family, on this file".to_owned(),
-                (Some(_), None, true) => "any other argument of the tool, on this file".to_owned(),
-                (None, Some(_), true) => "any path and argument, at this host and its subdomains".to_owned(),
-                (None, None, false) => "any value of the arguments that it does not name".to_owned(),
-                _ => "every call of this tool".to_owned(),
+        learned.would_run += times;
+        for hint in hints {
+            let also_allows = || beyond(policy, row, &hint);
+            let (rule, compact) = match (hint.strip_prefix("allow "), hint.strip_prefix("[[rule]] ")) {
+                (Some(rule), _) => (rule.to_owned(), true),
+                (None, fields) => (fields.unwrap_or(&hint).to_owned(), false),
             };
+            let kept = rules.entry(hint.clone()).or_insert_with(|| LearnedRule {
+                rule,
+                compact,
+                calls: 0,
+                examples: Vec::new(),
+                also_allows: also_allows(),
+            });
+            kept.calls += times;
+            if kept.examples.len() < MAX_EXAMPLES {
+                kept.examples.push(text.clone());
+            }
+        }
+    }
+    learned.rules = rules.into_values().collect();
+    learned.rules.sort_by_key(|rule| std::cmp::Reverse(rule.calls));
+}
+
+/// What a rule allows besides the call that needs it.
+fn beyond(policy: &Policy, row: &Row, hint: &str) -> String {
+    let cx = row.prepare(policy);
+    let rules = read_hint(hint, &cx.capability);
+    let Some(rule) = rules.first() else { return String::new() };
+    let Some(command) = &rule.command else {
+        return match (&rule.path, &rule.host, rule.args.is_empty()) {
+            (Some(_), None, true) if cx.is_shell => "every tool of this family, on this file".to_owned(),
+            (Some(_), None, true) => "any other argument of the tool, on this file".to_owned(),
+            (None, Some(_), true) => "any path and argument, at this host and its subdomains".to_owned(),
+            (None, None, false) => "any value of the arguments that it does not name".to_owned(),
+            _ => "every call of this tool".to_owned(),
         };
-        let Some((words, true)) = command.literal() else { return String::new() };
-        let mut also = format!("any other words after `{}`", visible(&words.join(" ")));
-        let base = words.first().map(|program| base_name(program)).unwrap_or_default();
-        let row_of = self.row_of(base, &words);
-        match row_of.files() {
-            Files::Read => also.push_str(", so any file that no rule denies is read"),
-            Files::Write if !row_of.needs_write => also.push_str(", so any file that no rule denies is written"),
-            _ => {}
-        }
-        let asks = self.options_that_ask(row, hint, &words, row_of);
-        if !asks.is_empty() {
-            also.push_str(&format!("; still asks with {}", asks.join(", ")));
-        }
-        also
+    };
+    let Some((words, true)) = command.literal() else { return String::new() };
+    let mut also = format!("any other words after `{}`", visible(&words.join(" ")));
+    let base = words.first().map(|program| base_name(program)).unwrap_or_default();
+    let row_of = row_of(base, &words);
+    match row_of.files() {
+        Files::Read => also.push_str(", so any file that no rule denies is read"),
+        Files::Write if !row_of.needs_write => also.push_str(", so any file that no rule denies is written"),
+        _ => {}
     }
+    let asks = options_that_ask(policy, row, hint, &words, row_of);
+    if !asks.is_empty() {
+        also.push_str(&format!("; still asks with {}", asks.join(", ")));
+    }
+    also
+}
 
-    /// The row of a program, or of its subcommand.
-    fn row_of(&self, base: &str, words: &[&str]) -> &'static programs::Program {
-        let deeper = words.get(1).map(|second| programs::row_or_empty(&format!("{base} {second}")));
-        deeper.filter(|row| row.is_listed).unwrap_or_else(|| programs::known(base))
-    }
+/// The row of a program, or of its subcommand.
+fn row_of(base: &str, words: &[&str]) -> &'static programs::Program {
+    let deeper = words.get(1).map(|second| programs::row_or_empty(&format!("{base} {second}")));
+    deeper.filter(|row| row.is_listed).unwrap_or_else(|| programs::known(base))
+}
 
-    /// The options of a program with which a command asks although an open rule allows its
-    /// beginning, at most five.
-    fn options_that_ask(&self, row: &Row, hint: &str, words: &[&str], program: &programs::Program) -> Vec<String> {
-        let mut asks: Vec<String> = Vec::new();
-        let cx = row.prepare(self);
-        let Some(argument) = cx.capability.command.as_deref() else { return asks };
-        let opened = self.with_rules(&[hint.to_owned()], &cx.capability);
-        let mut options = Vec::from_iter(program.options().filter(|(option, _)| option.starts_with('-')));
-        options.sort_unstable_by_key(|(option, _)| *option);
-        for (option, does) in options.into_iter().take(MAX_OPTIONS) {
-            let mut tried = row.clone();
-            let value = if does.takes_value() { " x" } else { "" };
-            let text = format!("{} {option}{value}", words.join(" "));
-            tried.arguments = serde_json::json!({ argument: text });
-            if !tried.prepare(&opened).decide(&[]).decision.runs() {
-                asks.push(format!("`{option}`"));
-            }
-            if asks.len() == 5 {
-                asks.push("…".to_owned());
-                break;
-            }
+/// The options of a program with which a command asks although an open rule allows its
+/// beginning, at most five.
+fn options_that_ask(
+    policy: &Policy,
+    row: &Row,
+    hint: &str,
+    words: &[&str],
+    program: &programs::Program,
+) -> Vec<String> {
+    let mut asks: Vec<String> = Vec::new();
+    let cx = row.prepare(policy);
+    let Some(argument) = cx.capability.command.as_deref() else { return asks };
+    let opened = policy.with_rules(&[hint.to_owned()], &cx.capability);
+    let mut options = Vec::from_iter(program.options().filter(|(option, _)| option.starts_with('-')));
+    options.sort_unstable_by_key(|(option, _)| *option);
+    for (option, does) in options.into_iter().take(MAX_OPTIONS) {
+        let mut tried = row.clone();
+        let value = if does.takes_value() { " x" } else { "" };
+        let text = format!("{} {option}{value}", words.join(" "));
+        tried.arguments = serde_json::json!({ argument: text });
+        if !tried.prepare(&opened).decide(&[]).decision.runs() {
+            asks.push(format!("`{option}`"));
         }
-        asks
+        if asks.len() == 5 {
+            asks.push("…".to_owned());
+            break;
+        }
     }
+    asks
 }
 
 /// The rows, the same ones once, with how often each occurs.

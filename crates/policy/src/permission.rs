@@ -6,7 +6,7 @@ use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::path::names_parent;
 use super::policy_set::Policy;
-use super::prepared::{Prepared, SideEffect, is_here};
+use super::prepared::{Prepared, SideEffect, glob_of_links, is_here};
 use super::programs::{self, Does};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
@@ -118,7 +118,7 @@ impl Policy {
                 return Err(no_rule_for(file));
             }
         }
-        if let Some(file) = cx.glob_of_links() {
+        if let Some(file) = glob_of_links(cx) {
             return Err(format!("`{}` may name symbolic links, which may lead to other files", file.text));
         }
         for part in &cx.effects.unknowns {

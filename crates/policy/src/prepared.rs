@@ -173,7 +173,7 @@ impl<'a> Prepared<'a> {
         if capability.is_of_other_shell(self.call.tool) {
             return Some("commands of this tool's shell are not parsed: each call requires approval".to_owned());
         }
-        if let Some(text) = self.unseen() {
+        if let Some(text) = unseen(self) {
             return Some(format!("it contains characters that a person cannot see: `{}`", escaped(text)));
         }
         if !arguments.is_object() {
@@ -189,18 +189,6 @@ impl<'a> Prepared<'a> {
         }
         let name = undeclared::of_a_shell(arguments, capability, own)?;
         Some(format!("`{name}` may change what the command does, and no record declares it"))
-    }
-
-    /// The first place that the call names with characters that a person cannot see. Those of a
-    /// command are an unknown.
-    fn unseen(&self) -> Option<&str> {
-        let arguments = self.call.arguments;
-        let mut seen = texts_of(arguments, &self.capability.hosts);
-        if !self.is_shell {
-            seen.extend(self.effects.files.iter().map(|file| file.text.as_str()));
-        }
-        seen.extend(first_text(arguments, self.capability.workdir.as_deref()));
-        seen.into_iter().find(|text| has_unseen(text))
     }
 
     /// The identity of the tool: `name`, or `mcp:server/name`.
@@ -241,15 +229,6 @@ impl<'a> Prepared<'a> {
     /// approval does not cover such a file: the link may have changed since.
     pub(crate) fn linked_elsewhere(&self) -> Option<(&FileEffect, Option<String>)> {
         self.effects.files.iter().find_map(|f| Some((f, f.path.as_ref()?.leads_elsewhere(&self.context)?)))
-    }
-
-    /// The first operand that is a glob and may name symbolic links, if the disk was checked and
-    /// the decision depends on where they lead.
-    pub(crate) fn glob_of_links(&self) -> Option<&FileEffect> {
-        let links = self.context.links.as_ref().filter(|_| self.judges_paths())?;
-        let leads = |path: &LexPath| matches!(path.glob_spot(&self.context), Some((glob, _)) if links.vouches(&glob));
-        let mut globs = self.effects.files.iter().filter(|file| self.effects.globs.contains(&file.text));
-        globs.find(|file| !matches!(&file.path, Some(path) if !path.is_glob() || leads(path)))
     }
 
     /// Whether a rule or the floor judges files by their paths.
@@ -373,4 +352,25 @@ fn command_text(arguments: &Value, arg: Option<&str>) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// The first place that the call names with characters that a person cannot see. Those of a
+/// command are an unknown.
+fn unseen<'p>(cx: &'p Prepared<'_>) -> Option<&'p str> {
+    let arguments = cx.call.arguments;
+    let mut seen = texts_of(arguments, &cx.capability.hosts);
+    if !cx.is_shell {
+        seen.extend(cx.effects.files.iter().map(|file| file.text.as_str()));
+    }
+    seen.extend(first_text(arguments, cx.capability.workdir.as_deref()));
+    seen.into_iter().find(|text| has_unseen(text))
+}
+
+/// The first operand that is a glob and may name symbolic links, if the disk was checked and
+/// the decision depends on where they lead.
+pub(crate) fn glob_of_links<'p>(cx: &'p Prepared<'_>) -> Option<&'p FileEffect> {
+    let links = cx.context.links.as_ref().filter(|_| cx.judges_paths())?;
+    let leads = |path: &LexPath| matches!(path.glob_spot(&cx.context), Some((glob, _)) if links.vouches(&glob));
+    let mut globs = cx.effects.files.iter().filter(|file| cx.effects.globs.contains(&file.text));
+    globs.find(|file| !matches!(&file.path, Some(path) if !path.is_glob() || leads(path)))
 }

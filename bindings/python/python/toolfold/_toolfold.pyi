@@ -576,6 +576,7 @@ class Engine:
         skills: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
         *,
         approvals: Approver | str | PathLike[str] | None = None,
+        usual_skills: bool = False,
     ) -> Engine:
         """
         The engine of plain functions: a function's name, signature, annotations and docstring are

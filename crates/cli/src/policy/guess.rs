@@ -94,8 +94,8 @@ const MAKES: [&str; 5] = ["create", "place", "submit", "make", "add"];
 /// What is sent to a program, and again.
 const INPUT: [&str; 5] = ["key", "keys", "input", "request", "signal"];
 
-/// Whether the name of a tool says that a second identical call does harm: it sends, pays, orders or
-/// deletes.
+/// Whether the name of a tool says that a second identical call does harm: it sends, pays, orders
+/// or deletes.
 pub(super) fn repeats_harm(name: &str) -> bool {
     let of = |list: &[&str]| has_word(name, list);
     of(&REPEATED) && !of(&INPUT) || of(&ORDERS) && of(&MAKES)

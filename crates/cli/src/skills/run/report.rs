@@ -204,8 +204,8 @@ impl From<&SkillError> for Failed {
 /// What `--dry-run` prints: what would run, and what the policy decides.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PlannedRun {
-    /// The arguments of the call that the policy decides: the skill, its script with digest, input, limits and
-    /// isolation.
+    /// The arguments of the call that the policy decides: the skill, its script with digest, input,
+    /// limits and isolation.
     pub(super) call: Value,
     /// `sandbox`
     pub(super) mode: &'static str,

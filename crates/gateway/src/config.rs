@@ -14,7 +14,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 
 use crate::capture::digest_of_texts;
 use crate::clients::secrets::{is_secret, references};
-use crate::link::Target;
+use crate::link::{Inherit, Target};
 use crate::settings::ServerSettings;
 
 /// The keys of the lists of servers: of most clients, of VS Code, of opencode.
@@ -124,7 +124,8 @@ impl Reader<'_> {
                     None => None,
                     Some(cwd) => Some(self.filled_text(name, "cwd", cwd)?),
                 };
-                Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
+                let (command, inherit) = (self.filled(name, command)?, Inherit::default());
+                Some(Target::Stdio { command, args, env, inherit, cwd })
             }
             // The format of opencode: the program with its arguments.
             (Some(Value::Array(whole)), None) => {
@@ -134,7 +135,8 @@ impl Reader<'_> {
                     return None;
                 }
                 let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
-                Some(Target::Stdio { command: whole.remove(0), args: whole, env, cwd: None })
+                let (command, inherit) = (whole.remove(0), Inherit::default());
+                Some(Target::Stdio { command, args: whole, env, inherit, cwd: None })
             }
             (None, Some(url)) => {
                 if entry.get("type").and_then(Value::as_str) == Some("sse") {
@@ -289,6 +291,7 @@ mod tests {
                 command: "uvx".into(),
                 args: vec!["open".into()],
                 env: BTreeMap::from([("TOKEN".to_owned(), String::new())]),
+                inherit: Inherit::default(),
                 cwd: None
             }
         );

@@ -102,7 +102,7 @@ pub fn glob_fits(glob: &str, tool: &str) -> bool {
 pub fn identity(target: &Target) -> String {
     let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join("\n");
     match target {
-        Target::Stdio { command, args, env, cwd } => {
+        Target::Stdio { command, args, env, inherit: _, cwd } => {
             let args = args.iter().map(|arg| format!("{}:{arg}", arg.len())).collect::<String>();
             digest_of_texts(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
         }

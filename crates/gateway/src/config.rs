@@ -14,7 +14,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 
 use crate::capture::digest_of_texts;
 use crate::clients::secrets::{is_secret, references};
-use crate::link::Target;
+use crate::link::{Inherit, Target};
 use crate::settings::ServerSettings;
 
 /// The keys of the lists of servers: of most clients, of VS Code, of opencode.
@@ -122,7 +122,8 @@ impl Reader<'_> {
 
     /// A server that cannot be used, with the error that was reported last.
     fn unusable(&self, name: &str) -> ServerSettings {
-        let target = Target::Stdio { command: String::new(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
+        let (env, inherit) = (BTreeMap::new(), Inherit::default());
+        let target = Target::Stdio { command: String::new(), args: Vec::new(), env, inherit, cwd: None };
         let mut server = ServerSettings::new(name, target);
         server.unusable = Some(self.diagnostics.last().map(|own| own.message.clone()).unwrap_or_default());
         server
@@ -143,7 +144,8 @@ impl Reader<'_> {
                     None => None,
                     Some(cwd) => Some(self.filled_text(name, "cwd", cwd)?),
                 };
-                Some(Target::Stdio { command: self.filled(name, command)?, args, env, cwd })
+                let (command, inherit) = (self.filled(name, command)?, Inherit::default());
+                Some(Target::Stdio { command, args, env, inherit, cwd })
             }
             // The format of opencode: the program with its arguments.
             (Some(Value::Array(whole)), None) => {
@@ -153,7 +155,8 @@ impl Reader<'_> {
                     return None;
                 }
                 let env = self.map(name, "env", entry.get("env").or_else(|| entry.get("environment")))?;
-                Some(Target::Stdio { command: whole.remove(0), args: whole, env, cwd: None })
+                let (command, inherit) = (whole.remove(0), Inherit::default());
+                Some(Target::Stdio { command, args: whole, env, inherit, cwd: None })
             }
             (None, Some(url)) => {
                 if entry.get("type").and_then(Value::as_str) == Some("sse") {
@@ -308,6 +311,7 @@ mod tests {
                 command: "uvx".into(),
                 args: vec!["open".into()],
                 env: BTreeMap::from([("TOKEN".to_owned(), String::new())]),
+                inherit: Inherit::default(),
                 cwd: None
             }
         );

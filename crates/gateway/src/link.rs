@@ -1,6 +1,7 @@
 //! A connection to one server: [`Link`] sends messages; incoming ones are events.
 
 mod child;
+mod environment;
 mod http;
 mod stdio;
 
@@ -14,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::child::raise_open_files;
+pub use self::environment::Inherit;
 pub use self::http::auth;
 use crate::error::GatewayError;
 use crate::rpc::Message;
@@ -38,6 +40,8 @@ pub enum Target {
         args: Vec<String>,
         /// Variables that are added to the inherited environment.
         env: BTreeMap<String, String>,
+        /// The inherited environment.
+        inherit: Inherit,
         /// The working directory. Default: the gateway's.
         cwd: Option<String>,
     },
@@ -161,8 +165,8 @@ impl Link {
         let source = Source { server, run, inbox: inbox.clone() };
         let heard = Heard::default();
         let done = match target {
-            Target::Stdio { command, args, env, cwd } => {
-                let child = child::spawn(command, args, env, cwd.as_deref())?;
+            Target::Stdio { command, args, env, inherit, cwd } => {
+                let child = child::spawn(command, args, (inherit, env), cwd.as_deref())?;
                 stdio::serve_process(child, source, outgoing, ends.clone(), heard.clone())?
             }
             Target::Http { url, headers, auth } => {

@@ -106,7 +106,7 @@ pub fn glob_fits(glob: &str, tool: &str) -> bool {
 pub fn identity(target: &Target) -> String {
     let names = |map: &BTreeMap<String, String>| map.keys().cloned().collect::<Vec<_>>().join("\n");
     match target {
-        Target::Stdio { command, args, env, cwd } => {
+        Target::Stdio { command, args, env, inherit: _, cwd } => {
             let args = args.iter().map(|arg| format!("{}:{arg}", arg.len())).collect::<String>();
             digest_of_texts(&["stdio", command, &args, &names(env), cwd.as_deref().unwrap_or("")])
         }
@@ -303,7 +303,8 @@ impl std::fmt::Debug for Settings {
 
 impl Settings {
     /// A gateway over servers, for one tenant: all tools, names without a namespace unless two are
-    /// equal, approvals by elicitation, no stored state, no pins, no observer, no start budget, no profiles.
+    /// equal, approvals by elicitation, no stored state, no pins, no observer, no start budget, no
+    /// profiles.
     #[must_use]
     pub fn new(servers: Vec<ServerSettings>, layers: Arc<dyn Layers>, seal: Seal) -> Self {
         Self {

@@ -90,8 +90,8 @@ impl Policy {
                 after: after.decision,
                 by: said(&after),
             };
-            // One call for each cause, the shortest: the others say the same again. A reason without
-            // a rule quotes the call.
+            // One call for each cause, the shortest: the others say the same again. A reason
+            // without a rule quotes the call.
             let by =
                 change.by.split_once(" `").filter(|_| !change.by.contains('(')).map_or(&*change.by, |(front, _)| front);
             let cause = (change.tool.clone(), change.before, change.after, by.to_owned());
@@ -263,7 +263,8 @@ impl<'p> Calls<'p> {
         made
     }
 
-    /// Paths that the rules cover: each pattern filled in. In pairs: each `**` with another pattern.
+    /// Paths that the rules cover: each pattern filled in. In pairs: each `**` with another
+    /// pattern.
     fn paths(&self, in_pairs: bool) -> BTreeSet<String> {
         let mut made = BTreeSet::from(FILES.map(str::to_owned));
         let patterns = Vec::from_iter(self.rules.iter().filter_map(|rule| rule.path.as_ref()));

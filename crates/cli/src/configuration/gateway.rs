@@ -16,11 +16,22 @@ use super::scope::ignored;
 use super::units;
 use super::value::{Bad, text_value, unknown_key, wrong};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
+use toolfold_gateway::link::{Inherit, Target};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
 
-const KNOWN: [&str; 9] =
-    ["auth", "include", "exclude", "namespace", "trust", "profile", "policy", "start_timeout", "call_timeout"];
+const KNOWN: [&str; 10] = [
+    "auth",
+    "include",
+    "exclude",
+    "inherit",
+    "namespace",
+    "trust",
+    "profile",
+    "policy",
+    "start_timeout",
+    "call_timeout",
+];
 
 /// The options of one server. An option that no file sets is `None`, or empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,6 +61,9 @@ pub struct ServerOptions {
     /// Maximum time of a call, such as `2m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<String>,
+    /// The environment variables that its process gets besides the usual ones; `all` for all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inherit: Vec<String>,
     /// How to log in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthOptions>,
@@ -58,7 +72,12 @@ pub struct ServerOptions {
 impl ServerOptions {
     /// Takes the options that a stronger file of the user sets.
     pub(super) fn overlay(&mut self, other: Self) {
-        for (own, other) in [(&mut self.include, other.include), (&mut self.exclude, other.exclude)] {
+        let lists = [
+            (&mut self.include, other.include),
+            (&mut self.exclude, other.exclude),
+            (&mut self.inherit, other.inherit),
+        ];
+        for (own, other) in lists {
             if !other.is_empty() {
                 *own = other;
             }
@@ -75,7 +94,8 @@ impl ServerOptions {
 
     /// Takes the options that a project's file may set: fewer tools, less trust.
     pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        let Self { include, exclude, namespace, trust, profile, policy, start_timeout, call_timeout, auth } = other;
+        let Self { include, exclude, namespace, trust, profile, policy, start_timeout, call_timeout, inherit, auth } =
+            other;
         self.exclude.extend(exclude);
         let untrusts = trust.as_deref() == Some("untrusted");
         if untrusts {
@@ -89,6 +109,7 @@ impl ServerOptions {
             ("policy", policy.is_some()),
             ("start_timeout", start_timeout.is_some()),
             ("call_timeout", call_timeout.is_some()),
+            ("inherit", !inherit.is_empty()),
             ("auth", auth.is_some()),
         ];
         for (key, _) in left_out.into_iter().filter(|(_, written)| *written) {
@@ -112,6 +133,12 @@ impl ServerOptions {
         server.trust = self.trust.as_deref().and_then(Trust::from_name).unwrap_or_default();
         server.start_timeout = duration(self.start_timeout.as_deref()).unwrap_or(server.start_timeout);
         server.call_timeout = duration(self.call_timeout.as_deref()).or(server.call_timeout);
+        if let (Target::Stdio { inherit, .. }, false) = (&mut server.target, self.inherit.is_empty()) {
+            *inherit = match self.inherit.as_slice() {
+                [all] if all == "all" => Inherit::All,
+                names => Inherit::Usual(names.iter().cloned().collect()),
+            };
+        }
     }
 }
 
@@ -153,6 +180,7 @@ pub(super) fn read_server_tables(
 
 fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result<(), Bad> {
     match key {
+        "inherit" => options.inherit = variables(value)?,
         "include" => options.include = globs(value)?,
         "exclude" => options.exclude = globs(value)?,
         "namespace" => options.namespace = Some(text_value(value)?),
@@ -183,6 +211,20 @@ fn globs(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
             globs.ok_or_else(|| wrong("it must be a list of globs"))
         }
         _ => Err(wrong("it must be a list of globs")),
+    }
+}
+
+/// The names of environment variables, or `all`.
+fn variables(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
+    let expected = || wrong("it must be a list of names of environment variables, or \"all\"");
+    match value {
+        DeValue::String(text) if text.as_ref() == "all" => Ok(vec!["all".to_owned()]),
+        DeValue::Array(list) => {
+            let names: Option<Vec<String>> = list.iter().map(|name| flat(name.get_ref())).collect();
+            let is_name = |name: &String| !name.is_empty() && !name.contains(['=', '\0']) && name != "all";
+            names.filter(|names| names.iter().all(is_name)).ok_or_else(expected)
+        }
+        _ => Err(expected()),
     }
 }
 

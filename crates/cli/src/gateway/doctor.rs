@@ -26,6 +26,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Severity};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, ToolOrigin};
 use toolfold::tokens::{Meter, count_tools};
 use toolfold_gateway::capture::Capture;
+use toolfold_gateway::link::Target;
 use toolfold_gateway::pins::Pins;
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::settings::{ServerSettings, Settings};
@@ -84,6 +85,8 @@ pub(super) struct ServerReport {
     pub(super) left_out: usize,
     pub(super) tokens: Option<usize>,
     pub(super) trust: &'static str,
+    /// Variables that many servers use, that are set here, and that its process does not get.
+    pub(super) not_passed: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -247,6 +250,10 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
             Trust::Unstated => "unstated",
             Trust::Trusted => "trusted",
             Trust::Untrusted => "untrusted",
+        },
+        not_passed: match &settings.target {
+            Target::Stdio { inherit, env, .. } => inherit.not_passed(env),
+            Target::Http { .. } => Vec::new(),
         },
     }
 }

@@ -15,7 +15,7 @@ use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, visible};
 use toolfold::profile::Arm;
 use toolfold_gateway::config::all_servers;
-use toolfold_gateway::link::Target;
+use toolfold_gateway::link::{Inherit, Target};
 use toolfold_gateway::settings::ServerSettings;
 
 #[derive(Debug, Default, Args)]
@@ -125,7 +125,9 @@ impl TargetArgs {
         let target = match (&self.url, self.command.split_first()) {
             (Some(url), _) => Some(Target::Http { url: url.clone(), headers: BTreeMap::new(), auth: None }),
             (None, Some((command, args))) => {
-                Some(Target::Stdio { command: command.clone(), args: args.to_vec(), env: BTreeMap::new(), cwd: None })
+                let (command, args, env) = (command.clone(), args.to_vec(), BTreeMap::new());
+                // The environment of the gateway is the only server's: a command line has no `env`.
+                Some(Target::Stdio { command, args, env, inherit: Inherit::All, cwd: None })
             }
             (None, None) => None,
         };

@@ -1,5 +1,7 @@
 //! The doctor's report as text: problems first, then one line for each healthy server.
 
+use std::collections::BTreeSet;
+
 use super::super::output::{BOLD, DIM, GOOD, grouped};
 use super::doctor::{Report, ServerReport};
 use super::probe::{LeftOut, Renamed};
@@ -52,6 +54,14 @@ fn problems(report: &Report) -> Vec<String> {
     }
     for what in &report.unmatched {
         found.push(format!("no tool   {what}"));
+    }
+    let missing: BTreeSet<String> = report.servers.iter().flat_map(|own| own.not_passed.clone()).collect();
+    if !missing.is_empty() {
+        let lacking = report.servers.iter().filter(|own| !own.not_passed.is_empty());
+        let servers: Vec<String> = lacking.map(|own| own.name.clone()).collect();
+        let missing = some_names(&missing.into_iter().collect::<Vec<_>>());
+        let help = "if a server needs one, add it to `inherit` of its table in [gateway.server]";
+        found.push(format!("env       {missing}: set here, but not passed to {}; {help}", some_names(&servers)));
     }
     if !report.policy.configured {
         let help = "write one with `toolfold policy new`, and name it in [policy] or with --policy";

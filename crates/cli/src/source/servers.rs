@@ -15,7 +15,7 @@ use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity, visible};
 use toolfold_gateway::capture::Capture;
 use toolfold_gateway::clients::jsonc;
 use toolfold_gateway::config::servers;
-use toolfold_gateway::link::Target;
+use toolfold_gateway::link::{Inherit, Target};
 use toolfold_gateway::names::shown_names;
 use toolfold_gateway::object::Object;
 use toolfold_gateway::run::list::{Listing, list_tools};
@@ -67,7 +67,7 @@ fn configured_servers(config: &Config) -> Result<Vec<ServerSettings>, Failure> {
     match source {
         Source::Command(command) => {
             let (command, args) = (command.program.clone(), command.arguments.clone());
-            Ok(only_server(Target::Stdio { command, args, env: BTreeMap::new(), cwd: None }))
+            Ok(only_server(Target::Stdio { command, args, env: BTreeMap::new(), inherit: Inherit::All, cwd: None }))
         }
         Source::Url(url) => {
             Ok(only_server(Target::Http { url: url.to_owned(), headers: headers(config)?, auth: None }))

@@ -4,6 +4,7 @@
 mod auth;
 mod declared;
 mod drive;
+mod environment;
 mod fold;
 mod gaps;
 mod hostile;

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-use super::GRACE;
+use super::{GRACE, Inherit};
 
 /// The limit on open files before the gateway raised it.
 #[cfg(target_os = "linux")]
@@ -44,10 +44,13 @@ fn restore_open_files(child: &Child) {
 pub(super) fn spawn(
     command: &str,
     args: &[String],
-    env: &BTreeMap<String, String>,
+    (inherit, env): (&Inherit, &BTreeMap<String, String>),
     cwd: Option<&str>,
 ) -> Result<Child, String> {
     let mut starts = Command::new(command);
+    if let Some(inherited) = inherit.variables() {
+        starts.env_clear().envs(inherited);
+    }
     starts.args(args).envs(env).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     if let Some(cwd) = cwd {
         starts.current_dir(cwd);

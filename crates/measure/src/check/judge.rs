@@ -133,8 +133,8 @@ fn part_name(part: Option<&PartChange>) -> Option<String> {
     Some(part?.part.clone())
 }
 
-/// How much of an arm's growth a tool is: what grew as the arm shows it. A lock has that for arm full
-/// and for its own arm (`shown`); nothing in another arm is blamed.
+/// How much of an arm's growth a tool is: what grew as the arm shows it. A lock has that for arm
+/// full and for its own arm (`shown`); nothing in another arm is blamed.
 fn growth_in(arm: &str, shown: &str, tool: &ToolChange) -> usize {
     match arm {
         "full" => tool.growth(),

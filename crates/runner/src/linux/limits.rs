@@ -9,8 +9,8 @@ use crate::spec::Limits;
 /// of all programs of the user, so it only bounds a fork bomb until the supervisor kills it.
 const USER_PROCESSES: u64 = 8192;
 
-/// How much lower the priority of a script is (`nice(2)`), so that the supervisor gets the processor
-/// among many processes of it.
+/// How much lower the priority of a script is (`nice(2)`), so that the supervisor gets the
+/// processor among many processes of it.
 const LOWER: i32 = 10;
 
 /// Lowers the limits of this process and its descendants for good.

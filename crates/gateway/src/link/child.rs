@@ -35,7 +35,7 @@ fn restore_open_files(child: &Child) {
     let process = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     if let (Some(process), Some(earlier)) = (process, EARLIER_FILES.get()) {
         // An error means that the process has already ended.
-        let _ = prlimit(Some(process), Resource::Nofile, earlier.clone());
+        let _ = prlimit(Some(process), Resource::Nofile, *earlier);
     }
 }
 

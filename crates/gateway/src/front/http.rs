@@ -129,7 +129,7 @@ pub struct Listening {
 }
 
 /// Binds the port for the given tenants. The guard maps a request's token to its tenant. Raises the
-/// process's limit on open files to the maximum that the system allows; servers keep the earlier one.
+/// process's limit on open files to the system's maximum; servers keep the earlier one.
 ///
 /// # Errors
 /// [`GatewayError`] if the address cannot be bound, if it is not a loopback address and no token is

@@ -99,8 +99,8 @@ pub(super) fn serve_endpoint(
     Ok(tokio::spawn(serve(endpoint, outgoing, ends, goes_on)))
 }
 
-/// Follows redirects that repeat the request at the same origin (307 and 308, as for a missing slash
-/// at the end of the path). Another host would receive the headers.
+/// Follows redirects that repeat the request at the same origin (307 and 308, as for a missing
+/// slash at the end of the path). Another host would receive the headers.
 fn same_origin() -> Policy {
     const MAX: usize = 5;
     Policy::custom(|attempt| {

@@ -25,8 +25,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// A quarter of the files for connections, half for the servers of sessions. The rest is for the
-    /// store, the log and the servers of requests without a session.
+    /// A quarter of the files for connections, half for the servers of sessions. The rest is for
+    /// the store, the log and the servers of requests without a session.
     pub(super) fn from_files(files: usize, tenants: &[Settings]) -> Self {
         let of_session = tenants.iter().map(files_of_session).max().unwrap_or(0).max(1);
         let connections = (files / 4).clamp(1, MAX_CONNECTIONS);

@@ -124,8 +124,8 @@ impl Sessions {
         response
     }
 
-    /// A place for one more session. If there is none, suspends the session that is idle longest and
-    /// waits until its servers have ended. `None` if all are in use.
+    /// A place for one more session. If there is none, suspends the session that is idle longest
+    /// and waits until its servers have ended. `None` if all are in use.
     async fn room(&self) -> Option<OwnedSemaphorePermit> {
         let end = Instant::now() + MAX_WAIT;
         let mut is_suspended = false;

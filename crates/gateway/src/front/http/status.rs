@@ -29,7 +29,8 @@ impl Status {
 }
 
 /// The status is 200 while the gateway responds: it restarts servers automatically and accepts
-/// calls to the others. A lack of connections or sessions is reported too. For authorized callers, the text lists the servers that are down.
+/// calls to the others. A lack of connections or sessions is reported too. For authorized callers,
+/// the text lists the servers that are down.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     let mut reasons = Vec::new();

@@ -22,7 +22,7 @@ pub enum Cause {
 #[non_exhaustive]
 pub enum RunError {
     /// The skill has no script.
-    #[error("the skill has no script `{0}`")]
+    #[error("the skill has no script `{0}`; `entry` in its front matter names another one")]
     NoScript(String),
     /// The script is outside the folder of its skill.
     #[error("the script `{}` is outside the skill's folder", .0.display())]

@@ -73,6 +73,7 @@ const OFTEN_NEEDED: [&str; 22] = [
 
 /// The variables of the gateway that a server's process gets, before those of its own `env`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Inherit {
     /// The usual variables, and these.
     Usual(BTreeSet<String>),

@@ -98,7 +98,7 @@ hint! {
     Dict = DICT;
     /// An array of JSON objects.
     Dicts = type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT);
-    /// Tools or messages in the wire's format. `Any` stands for the types of each provider's SDK.
+    /// Tools or messages in the wire's format. `Any` replaces the types of each provider's SDK.
     Wired = type_hint_subscript!(type_hint_identifier!("builtins", "list"), ANY);
     /// An assistant message: an object, or a list of items.
     Message = type_hint_union!(DICT, type_hint_subscript!(type_hint_identifier!("builtins", "list"), DICT));

@@ -57,7 +57,7 @@ pub struct LearnedRule {
     /// The rule as a policy file writes it: the text of a compact rule, or the fields of a
     /// `[[rule]]` on one line.
     pub rule: String,
-    /// Whether it is a compact rule, which stands in `allow = […]`.
+    /// Whether it is a compact rule, an item of `allow = […]`.
     pub compact: bool,
     /// How many of the calls need it.
     pub calls: usize,

@@ -73,7 +73,7 @@ def approved(make: Make) -> None:
     expect("delete_sheet ran" in agent.read[-1], "the model did not read the result")
 
 
-@cell("a rejected call does not run, and the model is told")
+@cell("a rejected call does not run, and the model gets the reason")
 def rejected(make: Make) -> None:
     agent = make(DELETE)
     agent.start()
@@ -142,7 +142,7 @@ def two_calls(make: Make) -> None:
     expect(agent.ran == [DELETE] and agent.states() == ["consumed", "rejected"], f"ran {agent.ran}, {agent.states()}")
 
 
-@cell("a call that policy denies does not run, and nobody is asked")
+@cell("a call that policy denies does not run, and no person is asked")
 def denied(make: Make) -> None:
     agent = make(("rename_file", {"source": "a.xlsx", "destination": "b.xlsx"}))
     expect(not agent.start(), "a denied call was asked about")
@@ -186,7 +186,7 @@ def repaired(make: Make) -> None:
     expect("invalid arguments" in agent.read[1], f"the model read {agent.read[1]}")
 
 
-@cell("an unknown name runs nothing, and the run goes on")
+@cell("an unknown name runs nothing, and the run continues")
 def unknown(make: Make) -> None:
     agent = make(("rename_shets", RENAME[1]), RENAME)
     agent.start()
@@ -251,7 +251,7 @@ def repeated_ids(make: Make) -> None:
     expect(agent.ran == [RENAME, other, RENAME], f"ran {agent.ran}")
 
 
-@cell("a model that repeats a wrong call is told so")
+@cell("a model that repeats a wrong call gets a hint")
 def loops(make: Make) -> None:
     agent = make(*[INVALID] * 5)
     agent.start()

@@ -68,7 +68,7 @@ impl Upstream {
     }
 }
 
-/// What a gateway with several servers can do, whatever they can: clients are told once, and a
+/// What a gateway with several servers can do, whatever they can: clients read this once, and a
 /// server may introduce itself later. `tells`: whether clients are notified of changed lists.
 fn own_capabilities(tells: bool) -> Value {
     let list = if tells { json!({"listChanged": true}) } else { json!({}) };

@@ -19,7 +19,7 @@ const KEPT_EVENTS: usize = 256;
 /// The maximum size of the read events of a stream that are stored, in bytes.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// The maximum size of the events of a stream that nobody reads, in bytes.
+/// The maximum size of the events of a stream that no client reads, in bytes.
 const KEPT_UNREAD: usize = 16 * 1024 * 1024;
 
 /// The maximum size of the events of a session whose streams have ended, in bytes.

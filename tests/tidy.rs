@@ -393,3 +393,22 @@ fn every_property_test_uses_the_number_of_cases() {
         assert!(asked >= tests, "{path}: {tests} property tests, {asked} of them ask `toolfold_testing::cases`");
     }
 }
+
+/// The tests that `docs/seeds.md` names for its features, in the third column.
+#[test]
+fn tests_that_a_page_names_exist() {
+    let mut all = String::new();
+    for file in rust_files() {
+        all.push_str(&text(&file));
+    }
+    let page = text("docs/seeds.md");
+    let mut named = 0;
+    for line in page.lines().filter(|line| line.starts_with("| ")) {
+        let tests = line.split('|').nth(3).unwrap_or_default();
+        for name in tests.split('`').skip(1).step_by(2) {
+            named += 1;
+            assert!(all.contains(&format!("fn {name}(")), "docs/seeds.md names `{name}`, which is no test");
+        }
+    }
+    assert!(named > 40, "{named}");
+}

@@ -4,9 +4,9 @@
 /// programs: git-config(1) and githooks(5), direnv(1), the settings of the editors and agents that
 /// name commands or servers, and the files that continuous integration and package managers run.
 const SETTINGS: &str = "\
-    .agents .circleci .claude .codex .continue .cursor .devcontainer .direnv .envrc .gemini .git .github \
-    .gitlab-ci.yml .gitmodules .hg .husky .idea .mcp.json .npmrc .pre-commit-config.yaml .qwen .roo .svn \
-    .toolfold .vscode .windsurf .yarnrc.yml";
+    .agents .circleci .claude .codeium .codex .continue .copilot .cursor .devcontainer .direnv .envrc .factory \
+    .gemini .git .github .gitlab-ci.yml .gitmodules .goose .hg .husky .idea .junie .kiro .mcp.json .npmrc .opencode \
+    .pre-commit-config.yaml .qwen .roo .svn .toolfold .vscode .windsurf .yarnrc.yml";
 
 /// The setting that a segment of a path is, in the spelling of the table: file systems may ignore
 /// case.

@@ -46,7 +46,7 @@ impl Scope {
 pub enum Style {
     /// `.toolfold/skills`, packs and paths given by the user.
     Toolfold,
-    /// `.agents/skills`, shared by several agents.
+    /// `.agents/skills`, shared by several agents, and folders of agents that read the same format.
     Agents,
     /// `.claude/skills`.
     Claude,
@@ -135,14 +135,42 @@ impl Surroundings {
     }
 }
 
-const FAMILIES: [(&str, Style); 6] = [
+/// The folders of agents that read skills of the standard, in the order in which they are searched.
+///
+/// Sources, read on 2026-11-27: for all, `src/agents.ts` of github.com/vercel-labs/skills at commit
+/// 007a533; for `.cursor` also cursor.com/docs/context/skills; for `.gemini` also `docs/cli/skills.md`
+/// of github.com/google-gemini/gemini-cli; for `.roo` also `docs/features/skills.mdx` of
+/// github.com/RooCodeInc/Roo-Code-Docs.
+const FAMILIES: [(&str, Style); 15] = [
     (".toolfold", Style::Toolfold),
     (".agents", Style::Agents),
     (".claude", Style::Claude),
     (".codex", Style::Codex),
     (".github", Style::Github),
     (".opencode", Style::Opencode),
+    // Cursor.
+    (".cursor", Style::Agents),
+    // Gemini CLI.
+    (".gemini", Style::Agents),
+    // Qwen Code.
+    (".qwen", Style::Agents),
+    // Windsurf.
+    (".windsurf", Style::Agents),
+    // Kiro CLI.
+    (".kiro", Style::Agents),
+    // Roo Code.
+    (".roo", Style::Agents),
+    // Droid of Factory.
+    (".factory", Style::Agents),
+    // Goose.
+    (".goose", Style::Agents),
+    // Junie.
+    (".junie", Style::Agents),
 ];
+
+/// Folders below the home folder that have another name than the agent's folder in a project, from
+/// the same source: Windsurf's, GitHub Copilot's.
+const AT_HOME: [&str; 2] = [".codeium/windsurf/skills", ".copilot/skills"];
 
 /// The folders from the working directory up to the one with `.git` (a folder, or a file in a
 /// worktree), innermost first. Without one: up to the root of the file system, but never into or
@@ -183,6 +211,9 @@ pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
     if let Some(home) = &around.home {
         for (path, style) in family(home) {
             add(path, Scope::User, true, style);
+        }
+        for path in AT_HOME {
+            add(home.join(path), Scope::User, true, Style::Agents);
         }
     }
     if let Some(config) = around.config_folder() {

@@ -191,6 +191,29 @@ fn project_levels_up_to_the_git_root() {
     );
 }
 
+/// The folders of other agents, in a project and at home.
+#[test]
+fn folders_of_other_agents_are_searched() {
+    let mut fs = MemoryFs::default();
+    fs.put("/work/.git/HEAD", "");
+    let folders = [".cursor", ".gemini", ".qwen", ".windsurf", ".kiro", ".roo", ".factory", ".goose", ".junie"];
+    for folder in folders {
+        let name = folder.trim_start_matches('.');
+        fs.put(&format!("/work/{folder}/skills/{name}/SKILL.md"), skill(name, "x", ""));
+        fs.put(&format!("/home/u/{folder}/skills/{name}-own/SKILL.md"), skill(&format!("{name}-own"), "x", ""));
+    }
+    fs.put("/home/u/.codeium/windsurf/skills/surf/SKILL.md", skill("surf", "x", ""));
+    fs.put("/home/u/.copilot/skills/pilot/SKILL.md", skill("pilot", "x", ""));
+    let (library, notes) = discover_from(&fs, "/work");
+    let scope = |name: &str| library.get(name).map(|found| (found.origin.scope, found.origin.trusted));
+    for folder in folders {
+        let name = folder.trim_start_matches('.');
+        assert_eq!(scope(name), Some((Scope::Project, false)), "{folder}: {notes:?}");
+        assert_eq!(scope(&format!("{name}-own")), Some((Scope::User, true)), "{folder}: {notes:?}");
+    }
+    assert_eq!((scope("surf"), scope("pilot")), (Some((Scope::User, true)), Some((Scope::User, true))));
+}
+
 #[test]
 fn a_git_file_ends_the_walk_too() {
     let mut fs = MemoryFs::default();

@@ -7,7 +7,8 @@ use super::capability::{Family, PolicyTier, ToolCapability};
 use super::decision::Effect;
 use super::glob::is_glob;
 use super::load::{PolicyFile, PolicyMode};
-use super::rule::{Rule, ToolPattern};
+use super::rule::{Access, Rule, ToolPattern};
+use super::settings::all_settings;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::name::nearest;
 
@@ -129,6 +130,7 @@ impl PolicyFile {
             }
             wide::literally(rule, &mut report);
             self.paths(rule, &mut report);
+            self.settings(rule, &mut report);
             self.lifted(i, rule, &mut report);
             let mut all = self.rules.iter().enumerate();
             if let Some((_, other)) = all.find(|(j, o)| shadows(self.last_match, (*j, o), (i, rule))) {
@@ -168,6 +170,24 @@ impl PolicyFile {
             let message =
                 format!("`{}` confines nothing: the tier of `{name}` also allows every other path", rule.text);
             report("policy-not-confined", message, "give the tool tier \"a\", or deny the other paths");
+        }
+    }
+
+    /// An allow to write settings that programs load, beside an allow of a command: what is written
+    /// there runs with the next allowed command.
+    fn settings(&self, rule: &Rule, report: Report<'_>) {
+        let Some((pattern, access)) = &rule.path else { return };
+        if rule.effect != Effect::Allow || *access == Some(Access::Read) {
+            return;
+        }
+        let Some(setting) = all_settings().find(|setting| pattern.names(setting)) else { return };
+        let runs = |other: &&Rule| other.effect == Effect::Allow && other.command.is_some();
+        if let Some(other) = self.rules.iter().find(runs) {
+            let message = format!(
+                "`{}` allows writing `{setting}`, which programs load: with `{}` ({}) that is arbitrary code",
+                rule.text, other.text, other.place
+            );
+            report("policy-settings", message, "ask for it: ask = [\"Edit(…)\"]");
         }
     }
 

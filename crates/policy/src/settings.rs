@@ -8,8 +8,13 @@ const SETTINGS: &str = "\
     .gemini .git .github .gitlab-ci.yml .gitmodules .goose .hg .husky .idea .junie .kiro .mcp.json .npmrc .opencode \
     .pre-commit-config.yaml .qwen .roo .svn .toolfold .vscode .windsurf .yarnrc.yml";
 
+/// Every setting of the table.
+pub(crate) fn all_settings() -> impl Iterator<Item = &'static str> {
+    SETTINGS.split_whitespace()
+}
+
 /// The setting that a segment of a path is, in the spelling of the table: file systems may ignore
 /// case.
 pub(crate) fn setting(segment: &str) -> Option<&'static str> {
-    SETTINGS.split_whitespace().find(|own| own.eq_ignore_ascii_case(segment))
+    all_settings().find(|own| own.eq_ignore_ascii_case(segment))
 }

@@ -116,5 +116,5 @@ fn a_removed_rule_of_the_template_is_seen() {
         }
     }
     println!("{seen}/{denies} removed denies are seen; not {}", missed.join(", "));
-    assert!(seen * 10 >= denies * 8, "{missed:?}");
+    assert!(missed.len() <= 1 + denies / 10, "{missed:?}");
 }

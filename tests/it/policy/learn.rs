@@ -100,7 +100,7 @@ fn corpus_learned_rules_let_only_what_asked_run() {
     let template = policy(CODING);
     // A quick run takes every tenth row.
     let step = if Cases::of_this_run().is_quick() { 10 } else { 1 };
-    for (file, floor) in [("policy/benign3.jsonl", 150), ("policy/attacks3.jsonl", 0)] {
+    for (file, floor) in [("policy/benign3.jsonl", 110), ("policy/attacks3.jsonl", 0)] {
         let rows = Vec::from_iter(commands(file).into_iter().step_by(step));
         if rows.is_empty() {
             continue;

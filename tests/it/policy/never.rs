@@ -237,6 +237,24 @@ fn a_rule_for_commands_of_a_tool_that_no_file_records() {
 }
 
 /// What probably means something else than it says: for `lint`.
+/// Writing what programs load, beside an allow of a command: the next `git status` runs it.
+#[test]
+fn settings_beside_an_allowed_command() {
+    for (text, expected) in [
+        ("allow = [\"Edit(.git/**)\", \"Bash(git status:*)\"]", true),
+        ("allow = [\"Edit(.vscode/settings.json)\", \"Bash(code:*)\"]", true),
+        // A `**` covers no settings; reading them, asking about them and writing others is harmless.
+        ("allow = [\"Edit(**)\", \"Bash(git status:*)\"]", false),
+        ("allow = [\"Read(.git/**)\", \"Bash(git status:*)\"]", false),
+        ("ask = [\"Edit(.git/**)\"]\nallow = [\"Bash(git status:*)\"]", false),
+        ("allow = [\"Edit(src/**)\", \"Bash(git status:*)\"]", false),
+        ("allow = [\"Edit(.git/**)\"]", false),
+    ] {
+        let findings = PolicyFile::load(text, "policy.toml", PolicyScope::User).value.lint();
+        assert_eq!(findings.iter().any(|one| one.code == "policy-settings"), expected, "{text}: {findings:?}");
+    }
+}
+
 #[test]
 fn patterns_with_an_unexpected_meaning() {
     let lints = |text: &str| {

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
@@ -222,6 +222,13 @@ def test_values_of_unions_and_lists() -> None:
     assert run("f", {**given, "a": 5, "d": "2026-01-02"})[:4:3] == (5, date(2026, 1, 2))
     with pytest.raises(InputError, match="no function has the name g"):
         run("g", {})
+
+
+def test_times_with_a_zone() -> None:
+    def f(a: datetime, b: time) -> Any:
+        return a.utcoffset(), b.utcoffset()
+
+    assert runner([f])("f", {"a": "2026-01-02T03:04:05Z", "b": "03:04:05Z"}) == (timedelta(0), timedelta(0))
 
 
 def test_a_coroutine_function() -> None:

@@ -32,11 +32,17 @@ _PLAIN: dict[Any, dict[str, Any]] = {
     Path: {"type": "string"},
     Decimal: {"type": "number"},
 }
+
+def _utc(text: str) -> str:
+    """Returns a time with the zone as Python 3.10 reads it: RFC 3339 also writes ``Z``."""
+    return text[:-1] + "+00:00" if text[-1:] in ("Z", "z") else text
+
+
 #: The types that are written as a string in JSON.
 _PARSED: dict[Any, Any] = {
-    datetime: datetime.fromisoformat,
+    datetime: lambda value: datetime.fromisoformat(_utc(value)),
     date: date.fromisoformat,
-    time: time.fromisoformat,
+    time: lambda value: time.fromisoformat(_utc(value)),
     UUID: UUID,
     Path: Path,
     Decimal: lambda value: Decimal(str(value)),

@@ -224,7 +224,12 @@ fn half_open_connections_do_not_keep_others_out() {
     // Silent connections were closed for it, not this one.
     kept.get_ref().set_nonblocking(true).unwrap();
     let read = kept.get_mut().read(&mut [0; 1]);
-    assert!(read.as_ref().is_err_and(|why| why.kind() == std::io::ErrorKind::WouldBlock), "{read:?}");
+    // A comment that keeps it alive may have come.
+    let is_open = match &read {
+        Ok(bytes) => *bytes > 0,
+        Err(why) => why.kind() == std::io::ErrorKind::WouldBlock,
+    };
+    assert!(is_open, "{read:?}");
 }
 
 #[test]

@@ -68,8 +68,8 @@ pub fn collect(work: &Path, mut place: impl FnMut(&str, &str) -> Result<PathBuf>
     Ok(files)
 }
 
-/// Moves a file to a new place, also of another file system. An existing file is not overwritten; it
-/// is an error unless its content is the same.
+/// Moves a file to a new place, also of another file system. An existing file is not overwritten;
+/// it is an error unless its content is the same.
 fn move_file(from: &Path, to: &Path, sha256: &str) -> Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -26,8 +26,8 @@ pub(crate) struct Entry {
 /// Maximum depth of folders that are listed.
 const MAX_DEPTH: usize = 32;
 
-/// The entries below a folder that are not folders, sorted by path; the first `most` that are found.
-/// Links are not followed, and what cannot be read is left out.
+/// The entries below a folder that are not folders, sorted by path; the first `most` that are
+/// found. Links are not followed, and what cannot be read is left out.
 pub(crate) fn walk(folder: &Path, most: usize) -> Vec<Entry> {
     let (mut found, mut open, mut seen) = (Vec::new(), vec![(PathBuf::new(), 0)], 0);
     while let Some((relative, depth)) = open.pop() {

@@ -135,7 +135,8 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
 }
 
 /// Runs the part of a run that this process was started for, by a process of the same program.
-/// Another program cannot start it, so that a rule that allows `toolfold` does not allow any script.
+/// Another program cannot start it, so that a rule that allows `toolfold` does not allow any
+/// script.
 pub(in super::super) fn part_of_run() -> Option<ExitCode> {
     #[cfg(target_os = "linux")]
     {

@@ -130,8 +130,8 @@ const SYS_MEMFD_SECRET: i64 = 447;
 /// The number of `fchmodat2` on every architecture (Linux 6.6).
 const SYS_FCHMODAT2: i64 = 452;
 
-/// Reported as unknown (`ENOSYS`): their arguments are in memory, where no filter can read them, and
-/// the C library then uses the older calls.
+/// Reported as unknown (`ENOSYS`): their arguments are in memory, where no filter can read them,
+/// and the C library then uses the older calls.
 const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_openat2];
 
 /// Refused with `EPERM` if this argument names a process other than the calling one (0): limits and

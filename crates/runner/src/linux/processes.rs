@@ -15,9 +15,9 @@ struct Found {
     pages: u64,
 }
 
-/// The line of `/proc/PID/stat` (`proc_pid_stat(5)`): the name is in parentheses and can contain any
-/// character; the fields after it are the state, the ids of parent, group and session and, as the
-/// 22nd, the pages.
+/// The line of `/proc/PID/stat` (`proc_pid_stat(5)`): the name is in parentheses and can contain
+/// any character; the fields after it are the state, the ids of parent, group and session and, as
+/// the 22nd, the pages.
 fn parse_stat(pid: i32, stat: &str) -> Option<Found> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();

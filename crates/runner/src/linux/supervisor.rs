@@ -233,8 +233,8 @@ fn over_limits(script: Pid, limits: &Limits) -> Option<Stopped> {
 /// descendant is left.
 fn end_all(script: Pid) -> (Option<WaitStatus>, bool) {
     let (until, mut status) = (Instant::now() + KILLED_WITHIN, None);
-    // One signal reaches the whole group, and a process that is being killed cannot fork. The script
-    // has not been waited for, so its id still belongs to it.
+    // One signal reaches the whole group, and a process that is being killed cannot fork. The
+    // script has not been waited for, so its id still belongs to it.
     let _ = kill_process_group(script, Signal::KILL);
     for attempt in 0_u32.. {
         loop {

@@ -138,9 +138,9 @@ impl Surroundings {
 /// The folders of agents that read skills of the standard, in the order in which they are searched.
 ///
 /// Sources, read on 2026-11-27: for all, `src/agents.ts` of github.com/vercel-labs/skills at commit
-/// 007a533; for `.cursor` also cursor.com/docs/context/skills; for `.gemini` also `docs/cli/skills.md`
-/// of github.com/google-gemini/gemini-cli; for `.roo` also `docs/features/skills.mdx` of
-/// github.com/RooCodeInc/Roo-Code-Docs.
+/// 007a533; for `.cursor` also cursor.com/docs/context/skills; for `.gemini` also
+/// `docs/cli/skills.md` of github.com/google-gemini/gemini-cli; for `.roo` also
+/// `docs/features/skills.mdx` of github.com/RooCodeInc/Roo-Code-Docs.
 const FAMILIES: [(&str, Style); 15] = [
     (".toolfold", Style::Toolfold),
     (".agents", Style::Agents),

@@ -243,7 +243,8 @@ fn settings_beside_an_allowed_command() {
     for (text, expected) in [
         ("allow = [\"Edit(.git/**)\", \"Bash(git status:*)\"]", true),
         ("allow = [\"Edit(.vscode/settings.json)\", \"Bash(code:*)\"]", true),
-        // A `**` covers no settings; reading them, asking about them and writing others is harmless.
+        // A `**` covers no settings; reading them, asking about them and writing others is
+        // harmless.
         ("allow = [\"Edit(**)\", \"Bash(git status:*)\"]", false),
         ("allow = [\"Read(.git/**)\", \"Bash(git status:*)\"]", false),
         ("ask = [\"Edit(.git/**)\"]\nallow = [\"Bash(git status:*)\"]", false),

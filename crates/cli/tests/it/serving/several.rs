@@ -108,8 +108,9 @@ fn a_command_lists_several_servers_as_the_gateway_does() {
         assert!(printed == served, "{arm}:\n{printed}\n{served}");
         let shown = &json(&["gateway", "doctor", "--servers", &config, "--arm", arm, "--json"])["shown"];
         assert_eq!(shown["entries"].as_u64(), served.as_array().map(|tools| tools.len() as u64), "{arm}");
-        // The report counts without the constants of a request, so differences are compared; and for
-        // a model's API, where `index` has one `call_tool` instead of one for each kind of effect.
+        // The report counts without the constants of a request, so differences are compared; and
+        // for a model's API, where `index` has one `call_tool` instead of one for each kind of
+        // effect.
         if arm == "index" {
             continue;
         }

@@ -98,6 +98,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
     "Approver.reject ApprovalError": [lambda _: after_a_no(Approver.reject)],
     "Approver.verify ApprovalError": [lambda place: broken(place).verify()],
     "Confirm.arguments InputError": [lambda _: asked(Approver(), HUGE).arguments],
+    "Conversation.activate CallError": [lambda _: talk().activate("nope")],
     "Conversation.answer CallError": [lambda _: talk().answer("1", "ok")],
     "Conversation.call InputError": [
         lambda _: talk().call("list_sheets", {"file_path": object()}),

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import toolfold
 from toolfold import CallError, Confirm, Conversation, Engine, Reply
 
 TOOLS = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object", "properties": {}}}}]
@@ -20,7 +21,6 @@ engine = Engine(tools, arm="full", usual_skills=True, skills=sys.argv[1:])
 own = [tool["function"] for tool in engine.conversation().tools() if tool["function"]["name"] == "activate_skill"]
 print(own[0]["description"].split("Skills:\\n")[1])
 """
-
 
 
 def put(folder: Path, name: str, keys: str = "", body: str = "Body.") -> None:
@@ -37,7 +37,8 @@ def test_the_usual_places_give_what_the_list_prints(tmp_path: Path) -> None:
     put(home / ".agents/skills", "user")
     put(home / ".agents/skills", "hidden", "disable-model-invocation: true\n")
     put(tmp_path / "pack", "packed")
-    env = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")}
+    package = str(Path(toolfold.__file__).parent.parent.resolve())
+    env = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config"), "PYTHONPATH": package}
     config = home / "config/toolfold/toolfold.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f"[skills]\nroots = [{json.dumps(str(tmp_path / 'pack'))}]\n")

@@ -52,7 +52,7 @@ def one_outcome_forgotten(outcome: Outcome) -> None:
 def what_resume_gives(conversation: Conversation, turn: Turn) -> None:
     for outcome in (conversation.resume("ap-1"), turn.resume("ap-1")):
         match outcome:
-            case Forward() | Confirm() | Refuse():
+            case Forward() | Reply() | Confirm() | Refuse():
                 pass
             case _:
                 assert_never(outcome)

@@ -199,8 +199,8 @@ fn folders_of_other_agents_are_searched() {
     let folders = [".cursor", ".gemini", ".qwen", ".windsurf", ".kiro", ".roo", ".factory", ".goose", ".junie"];
     for folder in folders {
         let name = folder.trim_start_matches('.');
-        fs.put(&format!("/work/{folder}/skills/{name}/SKILL.md"), skill(name, "x", ""));
-        fs.put(&format!("/home/u/{folder}/skills/{name}-own/SKILL.md"), skill(&format!("{name}-own"), "x", ""));
+        fs.put(format!("/work/{folder}/skills/{name}/SKILL.md"), skill(name, "x", ""));
+        fs.put(format!("/home/u/{folder}/skills/{name}-own/SKILL.md"), skill(&format!("{name}-own"), "x", ""));
     }
     fs.put("/home/u/.codeium/windsurf/skills/surf/SKILL.md", skill("surf", "x", ""));
     fs.put("/home/u/.copilot/skills/pilot/SKILL.md", skill("pilot", "x", ""));

@@ -57,8 +57,8 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
     }
 }
 
-/// What `json` writes for an object that it does not know: a mapping as a `dict`, and an object of a
-/// provider's SDK as that SDK writes it (`model_dump`), without members that are None.
+/// What `json` writes for an object that it does not know: a mapping as a `dict`, and an object of
+/// a provider's SDK as that SDK writes it (`model_dump`), without members that are None.
 #[pyfunction]
 fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();

@@ -17,6 +17,7 @@ mod confirm;
 mod context;
 mod initialize;
 mod input_required;
+mod introduction;
 mod list;
 mod merge;
 mod names;

@@ -91,10 +91,12 @@ impl Pin {
     /// The fields in which a definition differs from the accepted one.
     #[must_use]
     pub fn differing(&self, stated: &Definition) -> Vec<&'static str> {
-        let accepted = |field: &str| self.accepted.as_ref().and_then(|own| own.get(field)).map(canonical);
-        let differs =
-            |field: &&str| !self.ignored.contains(*field) && accepted(field) != stated.get(*field).map(canonical);
-        FIELDS.into_iter().filter(|field| differs(&field)).collect()
+        let accepted = |field: &str| self.accepted.as_ref().and_then(|own| own.get(field));
+        let differs = |field: &&'static str| {
+            let (one, other) = (accepted(field), stated.get(*field));
+            !self.ignored.contains(*field) && one != other && one.map(canonical) != other.map(canonical)
+        };
+        FIELDS.into_iter().filter(differs).collect()
     }
 
     /// The fields that wait for a person; empty if nothing waits.

@@ -19,8 +19,13 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) struct StoredLists {
     folder: PathBuf,
-    /// For each server: its identity, and the list in its file.
-    servers: Mutex<BTreeMap<String, (String, Option<Arc<Capture>>)>>,
+    servers: Mutex<BTreeMap<String, Stored>>,
+}
+
+/// A server's identity, and the list in its file.
+struct Stored {
+    identity: String,
+    list: Option<Arc<Capture>>,
 }
 
 impl StoredLists {
@@ -34,7 +39,8 @@ impl StoredLists {
         for server in servers {
             let file = folder.join(file_name(&server.name, &server.identity));
             server.capture = read_stored(&file, server).map(Arc::new);
-            known.insert(server.name.clone(), (server.identity.clone(), server.capture.clone()));
+            let stored = Stored { identity: server.identity.clone(), list: server.capture.clone() };
+            known.insert(server.name.clone(), stored);
         }
         Some(Self { folder, servers: Mutex::new(known) })
     }
@@ -44,7 +50,7 @@ impl Watch for StoredLists {
     fn on_event(&self, _conversation: &str, what: &Observed<'_>) {
         let Observed::Listed { name, list } = what else { return };
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((identity, stored)) = servers.get_mut(*name) else { return };
+        let Some(Stored { identity, list: stored }) = servers.get_mut(*name) else { return };
         // An unchanged list is not written: most starts write nothing.
         if stored.as_deref() == Some(*list) {
             return;

@@ -58,7 +58,8 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<String>,
 
-    /// What happens to tools that differ from their pins: ask, hide, accept or strict [default: ask]
+    /// What happens to tools that differ from their pins: ask, hide, accept or strict [default:
+    /// ask]
     #[arg(long, value_name = "WHAT")]
     on_change: Option<String>,
 

@@ -22,7 +22,8 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(20);
 const TRIES: u32 = 50;
 
-/// The folder of a tenant's pins; `None` without a state folder. A tenant's name is valid in a path.
+/// The folder of a tenant's pins; `None` without a state folder. A tenant's name is valid in a
+/// path.
 pub(crate) fn pins_folder(tenant: Option<&str>) -> Option<PathBuf> {
     let all = state_folder()?;
     Some(tenant.map_or_else(|| all.join("pins"), |tenant| all.join(format!("pins-{tenant}"))))

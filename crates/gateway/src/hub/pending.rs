@@ -193,7 +193,7 @@ impl Hub {
 
     pub(super) fn cancel(&mut self, key: &(u64, Id), why: Option<&str>) {
         self.upstream.requests.held.retain(|(client, request)| client.key != key.0 || request.id != key.1);
-        self.cancel_waiting(key);
+        self.view.cancel_waiting(&mut self.upstream.requests, key);
         self.view.cancel_held(key);
         for id in self.upstream.requests.running.remove(key).unwrap_or_default() {
             if let Some(pending) = self.upstream.requests.pending.remove(&id) {

@@ -4,9 +4,10 @@ use tokio::time::Instant;
 use toolfold::conversation::Forward;
 
 use super::Hub;
-use super::requests::Waiting;
+use super::requests::{Requests, Waiting};
 use super::server::Server;
 use super::upstream::Upstream;
+use super::view::View;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::Id;
@@ -28,9 +29,13 @@ impl Hub {
     pub(super) fn forward_waiting(&mut self) {
         let servers = &self.upstream.servers;
         let waits = |own: &Waiting| servers.get(own.server).is_some_and(Server::is_coming);
-        let (waiting, ready) = std::mem::take(&mut self.upstream.requests.waiting).into_iter().partition(waits);
+        let (waiting, ready) =
+            std::mem::take(&mut self.upstream.requests.waiting).into_iter().partition::<Vec<_>, _>(waits);
         self.upstream.requests.waiting = waiting;
-        self.forward_all(ready);
+        for Waiting { client, id, params, forward, .. } in ready {
+            self.upstream.requests.running.remove(&(client.key, id.clone()));
+            self.view.forward(&mut self.upstream, &client, id, params, forward);
+        }
     }
 
     /// Answers the calls that have waited too long.
@@ -45,21 +50,15 @@ impl Hub {
             self.view.not_run(&self.upstream, &own.client, &own.id, &own.forward, &why);
         }
     }
+}
 
-    fn forward_all(&mut self, ready: Vec<Waiting>) {
-        for Waiting { client, id, params, forward, .. } in ready {
-            self.upstream.requests.running.remove(&(client.key, id.clone()));
-            self.view.forward(&mut self.upstream, &client, id, params, forward);
-        }
-    }
-
+impl View {
     /// Drops the waiting call of a cancelled request.
-    pub(super) fn cancel_waiting(&mut self, key: &(u64, Id)) {
-        let waiting = std::mem::take(&mut self.upstream.requests.waiting);
-        for own in waiting {
+    pub(super) fn cancel_waiting(&mut self, requests: &mut Requests, key: &(u64, Id)) {
+        for own in std::mem::take(&mut requests.waiting) {
             if own.client.key != key.0 || own.id != key.1 {
-                self.upstream.requests.waiting.push(own);
-            } else if let Some(view) = &mut self.view.shown {
+                requests.waiting.push(own);
+            } else if let Some(view) = &mut self.shown {
                 view.conversation.report_result(&own.forward.id, false);
             }
         }

@@ -84,12 +84,19 @@ fn resources_are_listed_once_and_read() {
     }
 }
 
-/// `--mcp-config` presents the array that the gateway in front of the same servers shows.
+/// `--mcp-config` presents the array that the gateway in front of the same servers shows, and
+/// `doctor` and `report` count it.
 #[test]
 fn a_command_lists_several_servers_as_the_gateway_does() {
     let place = Place::new();
     let config =
         place.servers(&[("one", server("--stdio --bare --tools 30")), ("other", server("--stdio --bare --tools 40"))]);
+    let json = |args: &[&str]| -> Value {
+        let output = place.command(TOOLFOLD).args(args).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let report = json(&["report", "--mcp-config", &config, "--json"]);
+    let first_turn = |arm: &str| report["arms"][arm]["first_turn_tokens"].as_u64().unwrap();
     for arm in ["full", "stable", "index"] {
         let command: Vec<String> =
             format!("{TOOLFOLD} gateway --servers {config} --arm {arm}").split(' ').map(str::to_owned).collect();
@@ -99,5 +106,10 @@ fn a_command_lists_several_servers_as_the_gateway_does() {
         let printed = first_line(&place, &["tools", "--mcp-config", &config, "--arm", arm, "--wire", "mcp"], b"");
         let printed: Value = serde_json::from_str(&printed).unwrap();
         assert!(printed == served, "{arm}:\n{printed}\n{served}");
+        let shown = &json(&["gateway", "doctor", "--servers", &config, "--arm", arm, "--json"])["shown"];
+        assert_eq!(shown["entries"].as_u64(), served.as_array().map(|tools| tools.len() as u64), "{arm}");
+        // The report counts without the constants of a request, so differences are compared.
+        let saved = shown["full_tokens"].as_u64().unwrap() - shown["tokens"].as_u64().unwrap();
+        assert_eq!(saved, first_turn("full") - first_turn(arm), "{arm}");
     }
 }

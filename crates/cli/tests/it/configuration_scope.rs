@@ -81,7 +81,7 @@ fn every_setting_is_listed_in_order_and_rejects_invalid_values() {
 
 /// A value other than the default that the key accepts.
 fn other_value(key: &'static Key) -> &'static str {
-    const CANDIDATES: [&str; 16] = [
+    const CANDIDATES: [&str; 17] = [
         "off",
         "on",
         "audit",
@@ -96,6 +96,7 @@ fn other_value(key: &'static Key) -> &'static str {
         "forward",
         "codex",
         "openapi-subset",
+        "strict",
         "a=full,b=stable",
         "named",
     ];

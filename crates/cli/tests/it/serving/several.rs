@@ -108,6 +108,10 @@ fn a_command_lists_several_servers_as_the_gateway_does() {
         assert!(printed == served, "{arm}:\n{printed}\n{served}");
         let shown = &json(&["gateway", "doctor", "--servers", &config, "--arm", arm, "--json"])["shown"];
         assert_eq!(shown["entries"].as_u64(), served.as_array().map(|tools| tools.len() as u64), "{arm}");
+        // MCP has a meta-tool for each kind of effect, the report's wire one for all.
+        if arm == "index" {
+            continue;
+        }
         // The report counts without the constants of a request, so differences are compared.
         let saved = shown["full_tokens"].as_u64().unwrap() - shown["tokens"].as_u64().unwrap();
         assert_eq!(saved, first_turn("full") - first_turn(arm), "{arm}");

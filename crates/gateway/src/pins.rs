@@ -180,8 +180,8 @@ pub trait PinStore: Send + Sync + std::fmt::Debug {
     /// ones, and the result is stored if it differs.
     ///
     /// # Errors
-    /// If they are damaged or cannot be read, without a call of `change`; if they cannot be written,
-    /// after it.
+    /// If they are damaged or cannot be read, without a call of `change`; if they cannot be
+    /// written, after it.
     fn change_pins(&self, server: &ServerSettings, change: &mut dyn FnMut(&mut ServerPins))
     -> Result<(), GatewayError>;
 }

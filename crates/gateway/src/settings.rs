@@ -303,7 +303,8 @@ impl std::fmt::Debug for Settings {
 
 impl Settings {
     /// A gateway over servers, for one tenant: all tools, names without a namespace unless two are
-    /// equal, approvals by elicitation, no stored state, no pins, no observer, no start budget, no profiles.
+    /// equal, approvals by elicitation, no stored state, no pins, no observer, no start
+    /// budget, no profiles.
     #[must_use]
     pub fn new(servers: Vec<ServerSettings>, layers: Arc<dyn Layers>, seal: Seal) -> Self {
         Self {

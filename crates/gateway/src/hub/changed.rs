@@ -142,8 +142,8 @@ impl Hub {
     }
 }
 
-/// The form that shows what has changed, from the first difference on, with a checkbox, since some clients accept forms
-/// automatically.
+/// The form that shows what has changed, from the first difference on. It has a checkbox, since
+/// some clients accept forms automatically.
 fn form(server: &str, tool: &str, accepted: &Definition, stated: &Definition) -> Value {
     let mut lines =
         vec![format!("Server `{}` has changed its tool `{}` since it was accepted.", visible(server), visible(tool))];

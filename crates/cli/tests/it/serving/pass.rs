@@ -251,7 +251,8 @@ fn progress_comes_under_the_clients_own_token() {
 
 #[test]
 fn a_cancelled_call_is_cancelled_at_the_server() {
-    // The first call waits until the server is there: one that is cancelled before never reaches it.
+    // The first call waits until the server is there: one that is cancelled before never reaches
+    // it.
     let script = [
         json!({"call": "counts", "arguments": {}}),
         json!({"call": "hang", "arguments": {}, "cancel_after_ms": 1_000}),

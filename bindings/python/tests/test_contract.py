@@ -53,7 +53,7 @@ def test_a_broken_adapter_is_found(tmp_path: Path) -> None:
 
     rows = [check(own, tmp_path, cells=[cell])[0] for own in (Forgetful, Refused, Lacking)]
     assert [row.state for row in rows] == ["broken", "refused", "refused"]
-    assert "nobody had decided" in rows[0].why and [row.why for row in rows[1:]] == ["not here", "there is no hook"]
+    assert "before a decision" in rows[0].why and [row.why for row in rows[1:]] == ["not here", "there is no hook"]
     assert str(rows[0]).startswith("asked: BROKEN: arm full: AssertionError")
 
 

@@ -7,6 +7,7 @@ mod explain;
 mod guess;
 mod learn;
 mod new;
+mod toml_text;
 
 use std::process::ExitCode;
 

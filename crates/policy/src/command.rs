@@ -17,7 +17,7 @@ mod variables;
 
 pub(crate) use self::mistakes::Mistake;
 pub use self::options::OptionPattern;
-pub(crate) use self::samples::quoted;
+pub(crate) use self::samples::shell_word;
 use self::spellings::{may_be, may_mean, other_spellings, usual_program};
 use self::token::Token;
 use self::variables::VariablePattern;
@@ -157,7 +157,7 @@ impl CommandPattern {
         if self.over_paths && argv.len() > self.tokens.len() {
             return false;
         }
-        // `*.py` stands for no option: `python -cCODE.py`.
+        // `*.py` does not match an option: `python -cCODE.py`.
         let mut pairs = self.tokens.iter().take_while(|token| **token != Token::Many).zip(argv);
         if pairs.any(|(token, word)| token.begins_open() && word.begins(['-'])) {
             return false;

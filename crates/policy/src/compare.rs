@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::capability::ToolCapability;
-use super::command::quoted;
+use super::command::shell_word;
 use super::context::{Context, PolicyCall, ToolOrigin};
-use super::decision::{Decision, Verdict};
+use super::decision::Decision;
+use super::explain::said_by;
 use super::glob::is_glob;
 use super::history::History;
 use super::policy_set::Policy;
@@ -73,31 +74,29 @@ impl Policy {
         let mut causes: BTreeMap<_, ChangedDecision> = BTreeMap::new();
         for (tool, text) in &calls.made {
             let arguments: Value = serde_json::from_str(text).unwrap_or_default();
-            let (origin, name) = match tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
-                Some((server, name)) => (ToolOrigin::Mcp(server.to_owned()), name),
-                None => (ToolOrigin::Native, tool.as_str()),
-            };
+            let (origin, name) = ToolOrigin::of_identity(tool);
             let call = PolicyCall::new(&origin, name, &arguments);
             let decide = |policy: &Self| policy.prepare(call, &context, None, History::default()).decide(&[]);
             let (before, after) = (decide(self), decide(newer));
             if before.decision == after.decision {
                 continue;
             }
+            let rule = after.reasons.iter().find(|reason| reason.rule.is_some());
             let change = ChangedDecision {
                 tool: tool.clone(),
-                call: shown(&arguments, calls.record(tool).as_ref()),
+                call: call_text(&arguments, calls.record(tool).as_ref()),
                 before: before.decision,
                 after: after.decision,
-                by: said(&after),
+                by: rule.map_or_else(|| after.reason(), said_by),
             };
-            // One call for each cause, the shortest: the others say the same again. A reason
-            // without a rule quotes the call.
-            let by =
-                change.by.split_once(" `").filter(|_| !change.by.contains('(')).map_or(&*change.by, |(front, _)| front);
+            // One call for each cause, the shortest: the others repeat it. A reason without a rule
+            // quotes the call.
+            let quotes = if rule.is_none() { change.by.find(" `") } else { None };
+            let by = quotes.and_then(|end| change.by.get(..end)).unwrap_or(&change.by);
             let cause = (change.tool.clone(), change.before, change.after, by.to_owned());
-            let kept = causes.entry(cause).or_insert_with(|| change.clone());
-            if change.call.len() < kept.call.len() {
-                *kept = change;
+            let shortest = causes.entry(cause).or_insert_with(|| change.clone());
+            if change.call.len() < shortest.call.len() {
+                *shortest = change;
             }
         }
         for change in causes.into_values() {
@@ -110,18 +109,8 @@ impl Policy {
     }
 }
 
-/// The reason of a verdict, with the rule and its place.
-fn said(verdict: &Verdict) -> String {
-    match verdict.reasons.iter().find(|reason| reason.rule.is_some()) {
-        Some(reason) => match (&reason.rule, &reason.place) {
-            (Some(rule), Some(place)) => format!("{} {rule} ({place})", reason.effect),
-            _ => reason.text.clone(),
-        },
-        None => verdict.reason(),
-    }
-}
-
-fn shown(arguments: &Value, record: Option<&ToolCapability>) -> String {
+/// The command of a call, else its arguments.
+fn call_text(arguments: &Value, record: Option<&ToolCapability>) -> String {
     let command = record.and_then(|record| arguments.get(record.command.as_deref()?)?.as_str());
     visible(&command.map_or_else(|| arguments.to_string(), str::to_owned)).into_owned()
 }
@@ -256,7 +245,7 @@ impl<'p> Calls<'p> {
             }
         }
         for path in paths {
-            let path = quoted(path);
+            let path = shell_word(path);
             made.extend([format!("cat {path}"), format!("head {path}"), format!("echo x > {path}")]);
         }
         made.extend(hosts.iter().map(|host| format!("curl https://{host}/")));

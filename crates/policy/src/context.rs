@@ -29,6 +29,15 @@ impl ToolOrigin {
             Self::Mcp(server) => format!("mcp:{server}/{tool}"),
         }
     }
+
+    /// Splits an identity that [`Self::identity`] wrote into the origin and the tool's name there.
+    #[must_use]
+    pub fn of_identity(identity: &str) -> (Self, &str) {
+        match identity.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
+            Some((server, tool)) => (Self::Mcp(server.to_owned()), tool),
+            None => (Self::Native, identity),
+        }
+    }
 }
 
 /// A call that a model made, as the policy sees it.

@@ -248,7 +248,7 @@ fn leads(path: &LexPath, context: &Context) -> String {
 }
 
 /// The rule of a reason with its place, else the text of the reason.
-fn said_by(reason: &Reason) -> String {
+pub(super) fn said_by(reason: &Reason) -> String {
     match (&reason.rule, &reason.place) {
         (Some(rule), Some(place)) => format!("{} {rule} ({place})", reason.effect),
         _ => reason.text.clone(),
@@ -284,9 +284,9 @@ fn narrow(cx: &Prepared<'_>) -> String {
     format!("[[rule]] decide = \"allow\", tool = {}, {condition}", quoted(&identity))
 }
 
-/// A text as TOML quotes it.
+/// A text as TOML quotes it: a JSON string with DEL escaped, which JSON leaves unescaped.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
 fn rule_with(verdict: &Verdict, effect: Effect) -> Option<&str> {

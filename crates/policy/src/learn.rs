@@ -47,7 +47,7 @@ pub struct Learned {
     /// The rules, most calls first.
     pub rules: Vec<LearnedRule>,
     /// Why the other calls still ask, most calls first.
-    pub left: Vec<LeftCalls>,
+    pub remaining: Vec<RemainingCalls>,
 }
 
 /// A rule that recorded calls need.
@@ -70,7 +70,7 @@ pub struct LearnedRule {
 /// Calls that no proposed rule lets run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
-pub struct LeftCalls {
+pub struct RemainingCalls {
     /// Why.
     pub why: String,
     /// How many.
@@ -97,7 +97,7 @@ impl Policy {
     #[must_use]
     pub fn learn(&self, rows: &[Row]) -> Learned {
         let mut learned = Learned { calls: rows.len(), ..Learned::default() };
-        let mut left: IndexMap<String, LeftCalls> = IndexMap::new();
+        let mut remaining: IndexMap<String, RemainingCalls> = IndexMap::new();
         let mut asking: Vec<Asking<'_>> = Vec::new();
         for (row, times) in distinct(rows) {
             let cx = row.prepare(self);
@@ -110,49 +110,55 @@ impl Policy {
                 learned.denied += times;
                 continue;
             }
-            let text = what(&cx);
+            let text = call_line(&cx);
             match self.missing_rules(&cx, &verdict) {
                 Ok(mut hints) => {
                     hints.extend(own_files(&cx));
                     asking.push(Asking { row, times, text, hints });
                 }
-                Err(why) => leave(&mut left, why, times, text),
+                Err(why) => add_remaining(&mut remaining, why, times, text),
             }
         }
-        let mut opened = Opened::default();
+        let mut open_rules = OpenRules::default();
         for call in &asking {
-            opened.read(self, call);
+            open_rules.read(self, call);
         }
-        let opened = opened.into_rules(self);
+        let open_rules = open_rules.into_rules(self);
         for call in &mut asking {
             for hint in &mut call.hints {
-                if let Some(open) = opened.get(hint) {
+                if let Some(open) = open_rules.get(hint) {
                     hint.clone_from(open);
                 }
             }
-            call.hints.dedup();
+            // A line may need one rule for several of its commands.
+            let mut seen = BTreeSet::new();
+            call.hints.retain(|hint| seen.insert(hint.clone()));
         }
-        tried(self, asking, &mut learned, &mut left);
-        learned.left = left.into_values().collect();
-        learned.left.sort_by_key(|calls| std::cmp::Reverse(calls.calls));
+        propose(self, asking, &mut learned, &mut remaining);
+        learned.remaining = remaining.into_values().collect();
+        learned.remaining.sort_by_key(|calls| std::cmp::Reverse(calls.calls));
         learned
     }
 }
 
 /// Tries the rules of each call, and keeps those with which it runs.
-fn tried(policy: &Policy, asking: Vec<Asking<'_>>, learned: &mut Learned, left: &mut IndexMap<String, LeftCalls>) {
+fn propose(
+    policy: &Policy,
+    asking: Vec<Asking<'_>>,
+    learned: &mut Learned,
+    remaining: &mut IndexMap<String, RemainingCalls>,
+) {
     let mut rules: IndexMap<String, LearnedRule> = IndexMap::new();
     learned.would_run = learned.run;
     for Asking { row, times, text, hints } in asking {
         let cx = row.prepare(policy);
         let verdict = policy.with_rules(&hints, &cx.capability).verdict(&cx, &[], cx.context.interactive);
         if !verdict.decision.runs() {
-            leave(left, format!("no rule: {}", verdict.reason()), times, text);
+            add_remaining(remaining, format!("no rule: {}", verdict.reason()), times, text);
             continue;
         }
         learned.would_run += times;
         for hint in hints {
-            let also_allows = || beyond(policy, row, &hint);
             let (rule, compact) = match (hint.strip_prefix("allow "), hint.strip_prefix("[[rule]] ")) {
                 (Some(rule), _) => (rule.to_owned(), true),
                 (None, fields) => (fields.unwrap_or(&hint).to_owned(), false),
@@ -162,7 +168,7 @@ fn tried(policy: &Policy, asking: Vec<Asking<'_>>, learned: &mut Learned, left: 
                 compact,
                 calls: 0,
                 examples: Vec::new(),
-                also_allows: also_allows(),
+                also_allows: also_allowed(policy, row, &hint),
             });
             kept.calls += times;
             if kept.examples.len() < MAX_EXAMPLES {
@@ -175,7 +181,7 @@ fn tried(policy: &Policy, asking: Vec<Asking<'_>>, learned: &mut Learned, left: 
 }
 
 /// What a rule allows besides the call that needs it.
-fn beyond(policy: &Policy, row: &Row, hint: &str) -> String {
+fn also_allowed(policy: &Policy, row: &Row, hint: &str) -> String {
     let cx = row.prepare(policy);
     let rules = read_hint(hint, &cx.capability);
     let Some(rule) = rules.first() else { return String::new() };
@@ -251,8 +257,8 @@ fn distinct(rows: &[Row]) -> impl Iterator<Item = (&Row, usize)> {
     found.into_values()
 }
 
-/// What a person reads of a call.
-fn what(cx: &Prepared<'_>) -> String {
+/// A call on one line for a person, at most 200 characters.
+fn call_line(cx: &Prepared<'_>) -> String {
     let command = cx.capability.command.as_deref().and_then(|name| cx.call.arguments.get(name)?.as_str());
     let text = match command {
         Some(command) => command.to_owned(),
@@ -265,8 +271,8 @@ fn what(cx: &Prepared<'_>) -> String {
     }
 }
 
-fn leave(left: &mut IndexMap<String, LeftCalls>, why: String, times: usize, example: String) {
-    left.entry(why.clone()).or_insert(LeftCalls { why, calls: 0, example }).calls += times;
+fn add_remaining(remaining: &mut IndexMap<String, RemainingCalls>, why: String, times: usize, example: String) {
+    remaining.entry(why.clone()).or_insert(RemainingCalls { why, calls: 0, example }).calls += times;
 }
 
 /// Rules for the files that a command line writes itself.
@@ -275,18 +281,17 @@ fn own_files(cx: &Prepared<'_>) -> Vec<String> {
     for file in cx.effects.files.iter().filter(|file| file.own && cx.is_shell) {
         rules.push(format!("allow Edit({})", file.text));
     }
-    rules.dedup();
     rules
 }
 
 /// The exact commands that ask, by tool and by the words that an open rule may keep.
 #[derive(Default)]
-struct Opened {
+struct OpenRules {
     by_beginning: BTreeMap<(String, Vec<String>), BTreeSet<String>>,
     records: BTreeMap<String, ToolCapability>,
 }
 
-impl Opened {
+impl OpenRules {
     fn read(&mut self, policy: &Policy, call: &Asking<'_>) {
         let cx = call.row.prepare(policy);
         for (_, command) in cx.running() {

@@ -104,7 +104,7 @@ pub use gate::{ApprovalStore, Approver, Gate};
 pub use grant::{Bound, Grant, GrantError, GrantScope, GrantTarget};
 pub use history::{CallState, Counted, Event, History, Series, Summary};
 pub use host::HostPattern;
-pub use learn::{Learned, LearnedRule, LeftCalls};
+pub use learn::{Learned, LearnedRule, RemainingCalls};
 pub use links::{Disk, LinkTable, Links};
 pub use load::{MAX_BYTES, PolicyFile, PolicyMode, policy_schema};
 pub use memory::{Label, Measure, Memory, Over, Per};

@@ -57,9 +57,17 @@ fn the_narrowest_rules_are_proposed() {
         let learned = policy(text).learn(&rows(commands));
         let rules: Vec<&str> = learned.rules.iter().map(|rule| rule.rule.as_str()).collect();
         assert_eq!(rules, expected, "{commands:?}: {learned:#?}");
-        let left: usize = learned.left.iter().map(|left| left.calls).sum();
-        assert_eq!(learned.would_run + learned.denied + left, learned.calls, "{learned:#?}");
+        let remaining: usize = learned.remaining.iter().map(|reason| reason.calls).sum();
+        assert_eq!(learned.would_run + learned.denied + remaining, learned.calls, "{learned:#?}");
     }
+}
+
+/// A line that needs one rule twice counts once.
+#[test]
+fn a_line_counts_once_for_each_rule() {
+    let learned = policy("").learn(&rows(&["eslint a && tsc && eslint b && eslint c"]));
+    let counts: Vec<_> = learned.rules.iter().map(|rule| (rule.rule.as_str(), rule.calls)).collect();
+    assert_eq!(counts, [("Bash(eslint:*)", 1), ("Bash(tsc)", 1)], "{learned:#?}");
 }
 
 #[test]

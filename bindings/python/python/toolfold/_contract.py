@@ -57,7 +57,7 @@ def ended(agent: Agent, said: bool | dict[str, Any]) -> None:
 @cell("a call that requires approval does not run before a decision")
 def asked(make: Make) -> None:
     agent = make(DELETE)
-    expect(agent.start(), "the run ended although nobody had decided")
+    expect(agent.start(), "the run ended before a decision")
     expect(agent.ran == [], f"ran before the decision: {agent.ran}")
     shown = [(one.tool, one.arguments, one.state) for one in agent.approvals()]
     expect(shown == [(*DELETE, "pending")], f"the store has {shown}")
@@ -90,7 +90,7 @@ def edited(make: Make) -> None:
     expect(not agent.answer(CHANGED), "another approval was requested")
     expect(agent.ran == [(DELETE[0], CHANGED)], f"ran {agent.ran}")
     expect(agent.states() == ["rejected", "consumed"], f"the approvals are {agent.states()}")
-    expect("A person changed the arguments" in agent.read[-1], "the model was not told of the change")
+    expect("A person changed the arguments" in agent.read[-1], "the change was not reported to the model")
 
 
 @cell("arguments that changed after they were shown do not run on the old approval")
@@ -147,7 +147,7 @@ def denied(make: Make) -> None:
     agent = make(("rename_file", {"source": "a.xlsx", "destination": "b.xlsx"}))
     expect(not agent.start(), "a denied call was asked about")
     expect(agent.ran == [] and agent.approvals() == [], f"ran {agent.ran}")
-    expect(len(agent.read) == 2, "the model was not told")
+    expect(len(agent.read) == 2, "the denial was not reported to the model")
 
 
 @cell("a call that was approved and interrupted does not run again")
@@ -163,7 +163,7 @@ def interrupted(make: Make) -> None:
 @cell("the framework's own approval of a tool applies, whatever name the model calls it by")
 def own_rule(make: Make) -> None:
     agent = make(DELETE, policy=None, own_rule=True)
-    expect(agent.start(), "the run ended although nobody had decided")
+    expect(agent.start(), "the run ended before a decision")
     expect(agent.ran == [], f"ran before the decision: {agent.ran}")
 
 

@@ -85,7 +85,7 @@ class Dialogue:
         return turn
 
     def answer(self, turn: Turn) -> None:
-        """Appends the answers to all calls. A result that is blocks replaces the text that stands for it."""
+        """Appends the answers to all calls. A result that is blocks replaces the text that represents it."""
         outcomes, messages = turn.outcomes, turn.messages()
         wire = self.conversation.wire
         answers = messages[0]["content"] if wire == "anthropic" else messages

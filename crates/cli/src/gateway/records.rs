@@ -46,10 +46,10 @@ pub(super) fn unmatched(
     };
     for file in policy.map(Policy::files).unwrap_or_default() {
         for name in file.capabilities.keys() {
-            let Some((server, tool)) = name.strip_prefix("mcp:").and_then(|own| own.split_once('/')) else { continue };
-            if listed.get(server).is_some_and(|names| names.iter().all(|own| own != tool)) {
+            let (ToolOrigin::Mcp(server), tool) = ToolOrigin::of_identity(name) else { continue };
+            if listed.get(server.as_str()).is_some_and(|names| names.iter().all(|own| own != tool)) {
                 let what = format!("[tool.\"{}\"] in {}", visible(name), file.source.0);
-                none(server, what, tool, Place::file(&file.source.0));
+                none(&server, what, tool, Place::file(&file.source.0));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::guess::{Argument, Kind, guessed_arguments, repeats_harm};
+use super::toml_text::{toml_key, toml_string};
 use crate::input::load_tools;
 use crate::new_file::create;
 use crate::output::{Outcome, emit, say_all};
@@ -220,17 +221,6 @@ fn of_kind(arguments: &[Argument], kind: Kind) -> impl Iterator<Item = &str> {
 
 fn toml_list(names: &[&str]) -> String {
     format!("[{}]", names.iter().map(|name| toml_string(name)).collect::<Vec<_>>().join(", "))
-}
-
-/// A key of TOML, quoted if needed.
-fn toml_key(name: &str) -> String {
-    let is_bare = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if is_bare && !name.is_empty() { name.to_owned() } else { toml_string(name) }
-}
-
-/// A basic string of TOML: a JSON string with DEL escaped, which JSON leaves unescaped.
-fn toml_string(value: &str) -> String {
-    serde_json::Value::from(value).to_string().replace('\u{7f}', "\\u007f")
 }
 
 /// Foreign text for a comment: one line of limited length without invisible characters.

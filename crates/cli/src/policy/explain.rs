@@ -9,6 +9,7 @@ use super::super::disk::{OwnDisk, absolute, home, working_folder};
 use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
+use super::toml_text::toml_string;
 use toolfold::diagnostic::visible;
 use toolfold::policy::{Context, Disk, Explanation, Family, History, Policy, PolicyCall, PolicyFile, ToolOrigin};
 
@@ -81,10 +82,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let is_file = named.policy.contains(['.', '/']);
     let loaded = load_policy(named.policy).map_err(|why| if is_file { why } else { why.help(HOW) })?;
     say_all(&loaded.diagnostics);
-    let (origin, tool) = match named.tool.strip_prefix("mcp:").and_then(|rest| rest.split_once('/')) {
-        Some((server, tool)) => (ToolOrigin::Mcp(server.to_owned()), tool),
-        None => (ToolOrigin::Native, named.tool),
-    };
+    let (origin, tool) = ToolOrigin::of_identity(named.tool);
     let arguments = call_arguments(args, &named, &loaded.value)?;
     let cwd = args.cwd.as_deref().map_or_else(working_folder, absolute);
     // No call may write the policy that judges it.
@@ -167,7 +165,7 @@ fn explanation_page(explained: &Explanation) -> String {
 fn would_allow(rules: &[String]) -> String {
     let (mut compact, mut lines) = (Vec::new(), String::new());
     for rule in rules {
-        compact.extend(rule.strip_prefix("allow ").map(|rule| format!("{rule:?}")));
+        compact.extend(rule.strip_prefix("allow ").map(toml_string));
         lines.push_str(&format!("\nwould allow it: {}\n", visible(rule)));
     }
     if rules.is_empty() || compact.len() < rules.len() {

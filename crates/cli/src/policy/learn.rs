@@ -10,6 +10,7 @@ use super::super::disk::{home, working_folder};
 use super::super::layers::load_policy;
 use super::super::lines::Lines;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
+use super::toml_text::{toml_key, toml_string, toml_value};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::eval::Row;
 use toolfold::policy::{Family, Learned, LearnedRule, Policy};
@@ -18,7 +19,7 @@ use toolfold::policy::{Family, Learned, LearnedRule, Policy};
 const MAX_CALLS: usize = 100_000;
 
 /// How many reasons for calls that still ask are printed.
-const MAX_LEFT: usize = 20;
+const MAX_REASONS: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct LearnArgs {
@@ -139,25 +140,32 @@ fn page(learned: &Learned) -> String {
     if !compact.is_empty() {
         out.push_str("allow = [\n");
         for rule in compact {
-            out.push_str(&format!("    {:40} # {}\n", format!("{:?},", rule.rule), note(rule)));
+            out.push_str(&format!("    {:40} # {}\n", toml_string(&rule.rule) + ",", note(rule)));
         }
         out.push_str("]\n");
     }
     for rule in tables {
-        out.push_str(&format!("\n# {}\n[[rule]]\n{}\n", note(rule), rule.rule.replace(", ", "\n")));
+        out.push_str(&format!("\n# {}\n[[rule]]\n{}", note(rule), members(&rule.rule)));
     }
     let Learned { calls, run, denied, would_run, .. } = *learned;
     out.push_str(&format!(
         "\n# {calls} calls: {run} run today, {would_run} with these rules; {denied} are denied, {} ask.\n",
         calls - would_run - denied
     ));
-    for left in learned.left.iter().take(MAX_LEFT) {
-        out.push_str(&format!("#   {} x {}: {}\n", left.calls, visible(&left.why), left.example));
+    for reason in learned.remaining.iter().take(MAX_REASONS) {
+        out.push_str(&format!("#   {} x {}: {}\n", reason.calls, visible(&reason.why), reason.example));
     }
-    if let Some(more) = learned.left.len().checked_sub(MAX_LEFT).filter(|more| *more > 0) {
+    if let Some(more) = learned.remaining.len().checked_sub(MAX_REASONS).filter(|more| *more > 0) {
         out.push_str(&format!("#   and {more} more reasons: --json lists them\n"));
     }
     out
+}
+
+/// The fields of a rule on one line, as the lines of its table.
+fn members(fields: &str) -> String {
+    let table: toml::Table = toml::from_str(&format!("rule = {{ {fields} }}")).unwrap_or_default();
+    let members = table.get("rule").and_then(toml::Value::as_table).into_iter().flatten();
+    members.map(|(key, value)| format!("{} = {}\n", toml_key(key), toml_value(value))).collect()
 }
 
 /// What a person should know before taking a rule over.

@@ -240,3 +240,29 @@ fn corpus_of_tool_lists() {
     );
     assert_eq!((sound, denied), (tools, paths));
 }
+
+/// What `learn` prints is a policy file that allows the recorded calls, whatever is in them.
+#[test]
+fn learned_rules_are_read_back() {
+    let folder = std::env::temp_dir().join(format!("toolfold-learned-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let records = "[tool.send]\ntier = \"a\"\nwrites = []\n[tool.save]\ntier = \"a\"\nwrites = [\"path\"]\n";
+    std::fs::write(folder.join("policy.toml"), records).unwrap();
+    let calls = [
+        ("send", json!({"to": "a, b = 1\nx", "cc": "\u{1b}[31mq\"'\\"})),
+        ("send", json!({"a key = 1, [x]": "\u{7f}]]"})),
+        ("save", json!({"path": "out/a, b.txt"})),
+    ];
+    let lines: Vec<String> = calls.iter().map(|(tool, args)| json!({"tool": tool, "args": args}).to_string()).collect();
+    std::fs::write(folder.join("calls.jsonl"), lines.join("\n")).unwrap();
+    let [policy, rows] = ["policy.toml", "calls.jsonl"].map(|name| folder.join(name).to_str().unwrap().to_owned());
+    let learned = run(&["policy", "learn", &rows, "--policy", &policy]);
+    assert_eq!(learned.code, 0, "{}", learned.err);
+    let text = format!("{}\n{records}", learned.out);
+    let file = PolicyFile::load(&text, "learned.toml", PolicyScope::User).into_result().unwrap();
+    let policy = Policy::new(vec![file]);
+    for (tool, arguments) in &calls {
+        assert!(decide(&policy, tool, arguments).runs(), "{tool} {arguments}: {text}");
+    }
+    std::fs::remove_dir_all(&folder).ok();
+}

@@ -4,6 +4,7 @@
 
 use crate::capability::{Family, ToolCapability};
 use crate::command::Mistake;
+use crate::context::ToolOrigin;
 use crate::decision::Effect;
 use crate::diagnostic::Diagnostic;
 use crate::load::PolicyFile;
@@ -90,17 +91,11 @@ fn misspelled(rule: &Rule, file: &PolicyFile) -> Option<Never> {
 
 /// Whether two identities look like one: by the tool of one server, or by the server.
 fn is_close_identity(own: &str, other: &str) -> bool {
-    match (parts(own), parts(other)) {
+    match (ToolOrigin::of_identity(own), ToolOrigin::of_identity(other)) {
         ((own, tool), (other, named)) if own == other => is_close(tool, named),
-        ((Some(own), tool), (Some(other), named)) => tool == named && is_close(own, other),
+        ((ToolOrigin::Mcp(own), tool), (ToolOrigin::Mcp(other), named)) => tool == named && is_close(&own, &other),
         _ => false,
     }
-}
-
-/// The server and the tool of an identity: each is compared on its own.
-fn parts(identity: &str) -> (Option<&str>, &str) {
-    let Some(rest) = identity.strip_prefix("mcp:") else { return (None, identity) };
-    if let Some((server, tool)) = rest.split_once('/') { (Some(server), tool) } else { (None, identity) }
 }
 
 /// The names of compact rules that are not those of tools.

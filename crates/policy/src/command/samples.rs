@@ -1,6 +1,7 @@
 //! Commands that a pattern covers, for trying a policy.
 
 use super::{CommandPattern, Token};
+use crate::argv::quote;
 
 impl CommandPattern {
     /// Commands that it covers, with these words in the places where further words may be: as it
@@ -10,11 +11,11 @@ impl CommandPattern {
         let mut has_room = self.open;
         for token in &self.tokens {
             match token {
-                Token::Literal(text) => words.push(quoted(text)),
-                Token::Glob(glob) => words.push(quoted(&glob.replace(['*', '?'], "x"))),
+                Token::Literal(text) => words.push(shell_word(text)),
+                Token::Glob(glob) => words.push(shell_word(&glob.replace(['*', '?'], "x"))),
                 Token::Many => {
                     has_room = true;
-                    words.extend(further.iter().map(|word| quoted(word)));
+                    words.extend(further.iter().map(|word| shell_word(word)));
                 }
             }
         }
@@ -24,7 +25,7 @@ impl CommandPattern {
         }
         let mut ends = vec!["operand".to_owned(), "--option".to_owned()];
         if !further.is_empty() {
-            ends = vec![Vec::from_iter(further.iter().map(|word| quoted(word))).join(" ")];
+            ends = vec![Vec::from_iter(further.iter().map(|word| shell_word(word))).join(" ")];
         }
         let open = self.open.then_some(ends).into_iter().flatten();
         let longer = open.map(|end| format!("{written} {end}").trim_start().to_owned()).collect();
@@ -43,11 +44,10 @@ impl CommandPattern {
 }
 
 /// A word as a shell reads it back, with the home folder for a leading `~`.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=+@%,~".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+pub(crate) fn shell_word(word: &str) -> String {
+    match word.strip_prefix('~') {
+        Some("") => "~".to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("~{}", quote(rest)),
+        _ => quote(word),
     }
 }

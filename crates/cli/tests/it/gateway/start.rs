@@ -1,4 +1,4 @@
-//! Starts with a server that does not respond: nobody waits for it longer than necessary.
+//! Starts with a server that does not respond: no client waits for it longer than necessary.
 
 use std::path::PathBuf;
 

@@ -205,9 +205,9 @@ fn a_changed_list_is_reported_and_read_again() {
         let after = ran.step(4)["result"]["tools"].as_array().unwrap().len() as u64;
         assert_eq!(after, before + 1, "{client} {behind}");
         assert_eq!(ran.text(5), "grown_1");
-        let told = ran.of_kind("notification");
-        let told = told.iter().any(|note| note["method"] == "notifications/tools/list_changed");
-        assert_eq!(told, client == SESSIONS, "{client} {behind}: {told:?}");
+        let notes = ran.of_kind("notification");
+        let is_notified = notes.iter().any(|note| note["method"] == "notifications/tools/list_changed");
+        assert_eq!(is_notified, client == SESSIONS, "{client} {behind}: {notes:?}");
     };
     std::thread::scope(|scope| {
         for client in [SESSIONS, STATELESS] {

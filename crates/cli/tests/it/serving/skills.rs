@@ -126,7 +126,7 @@ fn a_prompt_starts_a_skill_that_the_model_may_not() {
     assert!(can["prompts"].is_object(), "{can}");
     let tools = lines.asked("1", "tools/list", &json!({}));
     let own = tools["result"]["tools"].as_array().unwrap().iter().find(|tool| tool["name"] == "activate_skill");
-    assert!(!own.unwrap().to_string().contains("ship"), "the model is not told");
+    assert!(!own.unwrap().to_string().contains("ship"), "it is not reported to the model");
     let listed = lines.asked("2", "prompts/list", &json!({}));
     let prompts = listed["result"]["prompts"].as_array().unwrap();
     let ship = prompts.iter().find(|prompt| prompt["name"] == "ship").unwrap();

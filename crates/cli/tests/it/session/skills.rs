@@ -16,7 +16,7 @@ fn a_person_starts_a_skill_and_policy_decides_on_the_models() {
     let (skills, store) = (place.file("skills"), place.file("store.sqlite"));
     let args = ["--skills", &skills, "--policy", &policy, "--store", &store, "--arm", "full"];
     let call = |id: &str| json!({"call": {"id": id, "name": "activate_skill", "arguments": {"name": "deploy", "arguments": "x"}}});
-    let told = answers(
+    let answered = answers(
         &args,
         &[
             json!({"activate": {"name": "own", "arguments": "fast"}}),
@@ -28,15 +28,25 @@ fn a_person_starts_a_skill_and_policy_decides_on_the_models() {
             json!({"log": true}),
         ],
     );
-    assert_eq!(told[0]["activated"], "own");
-    assert!(told[0]["text"].as_str().unwrap().contains("Body of own: fast"), "{}", told[0]);
-    assert!(told[1]["error"]["message"].as_str().unwrap().contains("unknown skill `nope`"), "{}", told[1]);
-    assert_eq!((&told[2]["outcome"], &told[2]["approval"]), (&json!("confirm"), &json!("ap-1")), "{}", told[2]);
-    assert_eq!(told[3]["outcome"], "reply", "{}", told[3]);
-    assert!(told[3]["content"].as_str().unwrap().contains("Body of deploy: x"), "{}", told[3]);
-    assert_eq!((&told[4]["outcome"], &told[5]["outcome"]), (&json!("confirm"), &json!("refuse")), "{}", told[5]);
+    assert_eq!(answered[0]["activated"], "own");
+    assert!(answered[0]["text"].as_str().unwrap().contains("Body of own: fast"), "{}", answered[0]);
+    assert!(answered[1]["error"]["message"].as_str().unwrap().contains("unknown skill `nope`"), "{}", answered[1]);
+    assert_eq!(
+        (&answered[2]["outcome"], &answered[2]["approval"]),
+        (&json!("confirm"), &json!("ap-1")),
+        "{}",
+        answered[2]
+    );
+    assert_eq!(answered[3]["outcome"], "reply", "{}", answered[3]);
+    assert!(answered[3]["content"].as_str().unwrap().contains("Body of deploy: x"), "{}", answered[3]);
+    assert_eq!(
+        (&answered[4]["outcome"], &answered[5]["outcome"]),
+        (&json!("confirm"), &json!("refuse")),
+        "{}",
+        answered[5]
+    );
     let activated: Vec<&Value> =
-        told[6]["log"].as_array().unwrap().iter().filter(|event| event["event"] == "activated").collect();
-    assert_eq!(activated.len(), 2, "{}", told[6]);
+        answered[6]["log"].as_array().unwrap().iter().filter(|event| event["event"] == "activated").collect();
+    assert_eq!(activated.len(), 2, "{}", answered[6]);
     assert_eq!((&activated[0]["name"], &activated[0]["caller"]), (&json!("own"), &json!("user")));
 }

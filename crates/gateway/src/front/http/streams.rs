@@ -96,7 +96,7 @@ impl Stream {
             }
             self.bytes -= data.len();
             if is_lost {
-                tracing::debug!(stream = self.number, event = number, "dropped an event: nobody reads the stream");
+                tracing::debug!(stream = self.number, event = number, "dropped an event: no client reads the stream");
                 self.unread -= data.len();
                 self.read = *number;
             }

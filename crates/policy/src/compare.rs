@@ -21,7 +21,7 @@ use super::policy_set::Policy;
 use super::rule::{Access, Rule, ToolPattern};
 use crate::diagnostic::visible;
 
-/// How many calls are tried at most: a second's work.
+/// How many calls are tried at most: seconds for hundreds of rules, a minute for thousands.
 const MAX_TRIED: usize = 50_000;
 
 /// The folders of the calls that are tried.

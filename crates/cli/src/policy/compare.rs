@@ -5,10 +5,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::layers::load_policy;
-use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_json, say_all};
+use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_json, progress, say_all};
 use super::super::table::table;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::policy::{ChangedDecision, Policy, PolicyFile};
+
+/// The number of rules of both policies above which a comparison takes seconds.
+const MANY_RULES: usize = 1_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
@@ -30,6 +33,10 @@ pub(super) fn compare(args: &CompareArgs) -> Outcome {
         return Err(Failure::usage("only one of the two policies can come from standard input"));
     }
     let [older, newer] = [read(&args.older)?, read(&args.newer)?];
+    let rules: usize = [&older, &newer].iter().flat_map(|policy| policy.files()).map(|file| file.rules.len()).sum();
+    if rules > MANY_RULES {
+        progress(&format!("comparing {rules} rules: this takes up to a minute"));
+    }
     let compared = older.compare(&newer);
     if args.json {
         emit_json(&compared)?;

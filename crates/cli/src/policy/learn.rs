@@ -113,6 +113,9 @@ fn shell_of(policy: &Policy, named: Option<&str>) -> Result<(String, String), Fa
 }
 
 fn read_call(text: &str, tool: &str, argument: &str) -> Result<Row, String> {
+    if text.trim_start().starts_with('[') && serde_json::from_str::<Vec<Value>>(text).is_ok() {
+        return Err("a JSON list: write one object per line (jq -c '.[]')".to_owned());
+    }
     let mut row: Value = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).map_err(|why| format!("not JSON: {why}"))?,
         false => json!({ "tool": tool, "args": { argument: text } }),

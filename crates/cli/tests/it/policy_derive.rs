@@ -241,6 +241,16 @@ fn corpus_of_tool_lists() {
     assert_eq!((sound, denied), (tools, paths));
 }
 
+/// A list of calls is no command.
+#[test]
+fn a_json_list_is_not_learned_as_a_command() {
+    let args = ["policy", "learn", "-", "--policy", "excel", "--tool", "run_shell"];
+    let listed = crate::commands::run_with(&args, b"[{\"tool\": \"run_shell\"}]\n[ -f x ]\n");
+    assert_eq!(listed.code, 1, "{}", listed.err);
+    assert!(listed.err.contains("one object per line") && listed.err.contains(":1:1"), "{}", listed.err);
+    assert!(listed.out.contains("# 1 calls"), "the test command of a shell is one: {}", listed.out);
+}
+
 /// What `learn` prints is a policy file that allows the recorded calls, whatever is in them.
 #[test]
 fn learned_rules_are_read_back() {

@@ -89,13 +89,22 @@ mod tests {
         assert!(all_tasks() >= 1);
     }
 
+    // The session of the tests themselves can lie outside of this namespace of process ids, where
+    // it has the id 0: a process of a session of its own is looked at.
     #[test]
-    fn this_process_descends_from_its_parent() {
-        let own = rustix::process::getpid();
-        assert!(descendants(rustix::process::getppid().unwrap()).contains(&own));
-        let session = rustix::process::getsid(None).unwrap();
-        let (processes, resident) = count(session, u64::MAX);
-        assert!(processes >= 1 && resident > 0);
-        assert_eq!(count(session, 0).0, 1, "it stops at the first process beyond the limit");
+    fn a_process_descends_from_its_parent_and_counts_in_its_session() {
+        let mut child = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
+        let session = Pid::from_child(&child);
+        while count(session, u64::MAX).0 == 0 {
+            assert!(child.try_wait().unwrap().is_none(), "`setsid` ended early");
+            std::thread::yield_now();
+        }
+        let (own, (processes, resident)) = (rustix::process::getpid(), count(session, u64::MAX));
+        let (descends, stopped) = (descendants(own).contains(&session), count(session, 0).0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(descends);
+        assert!(processes == 1 && resident > 0);
+        assert_eq!(stopped, 1, "it stops at the first process beyond the limit");
     }
 }

@@ -1,5 +1,6 @@
 //! The folders that are searched for skills.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -194,9 +195,9 @@ pub(crate) fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
 /// packs, the paths given by the user. A duplicate folder counts at its first place.
 #[must_use]
 pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
-    let mut roots: Vec<Root> = Vec::new();
+    let (mut roots, mut seen): (Vec<Root>, HashSet<PathBuf>) = Default::default();
     let mut add = |path: PathBuf, scope, trusted, style| {
-        if !roots.iter().any(|r| r.path == path) {
+        if seen.insert(path.clone()) {
             roots.push(Root { path, scope, trusted, style });
         }
     };

@@ -180,7 +180,7 @@ impl EngineBuilder {
             diagnostics.push(note.help("to fold it, turn off its own search, or give a profile"));
         }
         #[cfg(feature = "validate")]
-        let validators = self.validate.then(|| super::check::Validators::compile(&catalog, &mut diagnostics));
+        let validators = self.validate.then(|| super::check::Validators::new(&catalog, &mut diagnostics));
         Ok(Engine(Arc::new(Inner {
             catalog,
             assignment,

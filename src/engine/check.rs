@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 #[cfg(feature = "validate")]
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use super::Engine;
 #[cfg(feature = "validate")]
 use super::coerce::coerced;
 #[cfg(feature = "validate")]
-use super::validate::{self, Validator};
+use super::validate::{self, SchemaError, Validator};
 #[cfg(feature = "validate")]
 use crate::catalog::{Catalog, Tool};
 #[cfg(feature = "validate")]
@@ -37,20 +37,44 @@ pub(crate) struct Coerced {
     pub(crate) notes: Vec<String>,
 }
 
-/// A compiled schema for each tool, in catalog order; `None` if a schema does not compile.
+/// The schema of each tool, in catalog order; `None` if it exceeds the limits of a validator. The
+/// others are compiled when a call is checked for the first time: a session calls few of its tools,
+/// and compiling all of them was most of what its start cost.
 #[cfg(feature = "validate")]
 #[derive(Debug, Clone)]
-pub(super) struct Validators(Vec<Option<Arc<Validator>>>);
+pub(super) struct Validators(Vec<Option<Arc<LazyValidator>>>);
+
+/// A schema, and its validator after the first call; `None` if it does not compile.
+#[cfg(feature = "validate")]
+#[derive(Debug)]
+struct LazyValidator {
+    schema: Arc<Value>,
+    compiled: OnceLock<Option<Validator>>,
+}
+
+#[cfg(feature = "validate")]
+impl LazyValidator {
+    fn new(tool: &Tool) -> Result<Arc<Self>, SchemaError> {
+        let schema = tool.parameters_shared();
+        Validator::check_limits(&schema)?;
+        Ok(Arc::new(Self { schema, compiled: OnceLock::new() }))
+    }
+
+    fn validator(&self) -> Option<&Validator> {
+        self.compiled.get_or_init(|| Validator::compile_shared(self.schema.clone()).ok()).as_ref()
+    }
+}
 
 #[cfg(feature = "validate")]
 impl Validators {
-    /// Compiles every tool's schema. A schema that does not compile gets a diagnostic; calls of its
-    /// tool are forwarded with a mark.
-    pub(super) fn compile(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Self {
+    /// Takes every tool's schema. One that exceeds the limits gets a diagnostic; calls of its tool
+    /// are forwarded with a mark. The catalog has repaired or refused every other schema that does
+    /// not compile.
+    pub(super) fn new(catalog: &Catalog, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut validators = Vec::with_capacity(catalog.len());
         for tool in catalog.iter() {
-            match Validator::compile_shared(tool.parameters_shared()) {
-                Ok(validator) => validators.push(Some(Arc::new(validator))),
+            match LazyValidator::new(tool) {
+                Ok(validator) => validators.push(Some(validator)),
                 Err(why) => {
                     let message = format!("tool `{}`: the schema does not compile: {why}", tool.name());
                     let help = "calls of it are forwarded unchecked until the schema is fixed";
@@ -62,11 +86,11 @@ impl Validators {
         Self(validators)
     }
 
-    /// Compiles the schemas of other definitions, each with its index in the catalog.
+    /// Takes the schemas of other definitions, each with its index in the catalog.
     pub(super) fn replace(&mut self, tools: &[(usize, Tool)]) {
         for (index, tool) in tools {
             if let Some(validator) = self.0.get_mut(*index) {
-                *validator = Validator::compile_shared(tool.parameters_shared()).ok().map(Arc::new);
+                *validator = LazyValidator::new(tool).ok();
             }
         }
     }
@@ -80,6 +104,11 @@ impl Validators {
             }
         }
         Self(validators)
+    }
+
+    /// The validator of the tool at this index, compiled if it was not before.
+    fn validator(&self, index: usize) -> Option<&Validator> {
+        self.0.get(index)?.as_ref()?.validator()
     }
 }
 
@@ -96,7 +125,7 @@ impl Engine {
         text: impl FnOnce() -> Cow<'a, str>,
     ) -> (Checked, Option<Coerced>) {
         let Some(validators) = &self.0.validators else { return (Checked::Unchecked("validation is off"), None) };
-        let Some(validator) = validators.0.get(index).and_then(Option::as_ref) else {
+        let Some(validator) = validators.validator(index) else {
             return (Checked::Unchecked("the tool's schema does not compile"), None);
         };
         let found = Checked::by(validator, arguments);

@@ -129,13 +129,19 @@ impl Validator {
         Self::compile_shared(Arc::new(schema.clone()))
     }
 
+    /// Checks what [`compile`](Self::compile) refuses without compiling: the depth, the cost of
+    /// references and combinations, and references to values. The time is linear in the schema.
+    ///
+    /// # Errors
+    /// [`SchemaError`], as [`compile`](Self::compile) returns it.
+    pub(super) fn check_limits(schema: &Value) -> Result<(), SchemaError> {
+        limits(schema).and_then(|_| steps::with_steps(schema).map(drop).map_err(SchemaError))
+    }
+
     /// Like [`compile`](Self::compile), for a schema with shared ownership.
     pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, SchemaError> {
         let schema = &*shared;
-        if schema::deeper_than(schema, MAX_DEPTH) {
-            return Err(SchemaError(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
-        }
-        let chain = usize::try_from(work::chain(schema).map_err(SchemaError)?).unwrap_or(usize::MAX);
+        let chain = limits(schema)?;
         let (instrumented, references) = steps::with_steps(schema).map_err(SchemaError)?;
         let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
@@ -190,6 +196,18 @@ impl Validator {
             }
         }
     }
+}
+
+/// The maximum number of nested subschemas that are evaluated for one value.
+///
+/// # Errors
+/// The schema is nested too deep, or its references and combinations multiply.
+fn limits(schema: &Value) -> Result<usize, SchemaError> {
+    if schema::deeper_than(schema, MAX_DEPTH) {
+        return Err(SchemaError(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
+    }
+    let chain = work::chain(schema).map_err(SchemaError)?;
+    Ok(usize::try_from(chain).unwrap_or(usize::MAX))
 }
 
 impl fmt::Debug for Validator {

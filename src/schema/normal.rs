@@ -92,7 +92,10 @@ fn is_known_draft(named: &str) -> bool {
 /// that moved is changed instead.
 fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
     let mut references: BTreeSet<&str> = BTreeSet::new();
-    walk(root, &mut |node| references.extend(reference(node)));
+    walk(root, &mut |node| {
+        references.extend(reference(node));
+        references.extend(text_member(node, "$dynamicRef"));
+    });
     let document = Document::new(root);
     if references.len().saturating_mul(document.base_count()) > MAX_LOOKUPS {
         return;
@@ -110,15 +113,19 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
     }
     walk_mut(root, &mut |node| {
         let Some(map) = node.as_object_mut() else { return };
-        let to = text_member(map, "$ref").and_then(|reference| changed.get(reference));
-        match to {
-            None => {}
-            Some(Some(moved)) => {
-                map.insert("$ref".to_owned(), json!(moved));
-            }
-            Some(None) => {
-                map.shift_remove("$ref");
-                repairs.count("a `$ref` without a target left out");
+        for (keyword, repair) in [
+            ("$ref", "a `$ref` without a target left out"),
+            ("$dynamicRef", "a `$dynamicRef` without a target left out"),
+        ] {
+            match text_member(map, keyword).and_then(|reference| changed.get(reference)) {
+                None => {}
+                Some(Some(moved)) => {
+                    map.insert(keyword.to_owned(), json!(moved));
+                }
+                Some(None) => {
+                    map.shift_remove(keyword);
+                    repairs.count(repair);
+                }
             }
         }
     });

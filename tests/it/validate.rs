@@ -3,6 +3,7 @@
 mod arbitrary;
 mod coerce;
 mod hostile;
+mod late;
 
 use serde_json::{Value, json};
 use toolfold::engine::validate::{Checked, InvalidKind, MAX_INVALID, MAX_INVALID_BYTES, Validator};

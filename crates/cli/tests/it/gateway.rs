@@ -2,6 +2,8 @@
 
 mod names;
 mod pins;
+// First in the order of names: these wait for servers, and others run meanwhile.
+pub(crate) mod serving;
 mod start;
 
 use std::io::{BufRead, BufReader, Write};

@@ -20,8 +20,6 @@ mod policy_templates;
 mod readme;
 mod schemas;
 mod search;
-#[cfg(unix)]
-mod serving;
 mod session;
 #[cfg(unix)]
 mod skill_places;

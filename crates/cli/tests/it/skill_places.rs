@@ -6,8 +6,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::serving::lines::Lines;
-use crate::serving::place::{Place, TOOLFOLD, server};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Place, TOOLFOLD, server};
 use crate::skill;
 
 /// A tree of skills, and the folder in which the commands run.

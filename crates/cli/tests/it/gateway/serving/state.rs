@@ -4,9 +4,9 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::serving::place::{Http, Place, TOOLFOLD, children, eventually, server, signal};
-use crate::serving::upstream::Upstream;
-use crate::serving::web::{Reply, post, request, session, session_of};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, children, eventually, server, signal};
+use crate::gateway::serving::upstream::Upstream;
+use crate::gateway::serving::web::{Reply, post, request, session, session_of};
 
 /// 32 bytes in Base64.
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";

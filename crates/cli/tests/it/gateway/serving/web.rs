@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::serving::place::{Http, Place, children, eventually, runs, server};
+use crate::gateway::serving::place::{Http, Place, children, eventually, runs, server};
 
 const FULL: &str = "--arm full --profile off";
 

@@ -3,12 +3,12 @@
 use serde_json::json;
 use toolfold_testing::Cases;
 
-use crate::serving::drive::{At, drive};
-use crate::serving::lines::Lines;
-use crate::serving::place::{
+use crate::gateway::serving::drive::{At, drive};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{
     Http, Place, TOOLFOLD, children, eventually, files_of, fixture, runs, server, signal, terminate,
 };
-use crate::serving::web::{Reply, post, session};
+use crate::gateway::serving::web::{Reply, post, session};
 
 const FULL: &str = "--arm full --profile off";
 
@@ -134,7 +134,7 @@ fn a_thousand_sessions_leave_nothing_behind() {
         let own = [("Mcp-Session-Id", id.as_str())];
         let listed = post(address, &own, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
         assert!(listed.body.contains("odd_error"), "{}", listed.body);
-        let left = crate::serving::web::request(address, "DELETE", &own, "");
+        let left = crate::gateway::serving::web::request(address, "DELETE", &own, "");
         assert_eq!(left.status, 204, "{}", left.body);
     };
     for _ in 0..20 {
@@ -156,7 +156,7 @@ fn sessions_of_processes_leave_no_process_behind() {
         let id = session(gateway.address(), "{}");
         let own = [("Mcp-Session-Id", id.as_str())];
         post(gateway.address(), &own, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-        let left = crate::serving::web::request(gateway.address(), "DELETE", &own, "");
+        let left = crate::gateway::serving::web::request(gateway.address(), "DELETE", &own, "");
         assert_eq!(left.status, 204);
         let gone = post(gateway.address(), &own, r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
         assert_eq!(gone.status, 404, "{}", gone.body);

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::serving::issuer::{Issuer, Ways, log_in};
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Http, Place, TOOLFOLD, eventually};
-use crate::serving::web::{post, request, session};
+use crate::gateway::serving::issuer::{Issuer, Ways, log_in};
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually};
+use crate::gateway::serving::web::{post, request, session};
 
 /// A gateway that logs everything.
 fn gateway(place: &Place, args: &[&str]) -> Lines {

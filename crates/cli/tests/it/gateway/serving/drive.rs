@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::serving::place::{Place, fixture};
+use crate::gateway::serving::place::{Place, fixture};
 
 pub(crate) const SESSIONS: &str = "2025-11-25";
 pub(crate) const STATELESS: &str = "2026-07-28";

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::lines::Lines;
-use crate::serving::place::{Place, server};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Place, server};
 
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 const MAIN: &str = "---\nname: pdf\ndescription: Reads PDFs.\n---\nSee references/forms.md.\n";

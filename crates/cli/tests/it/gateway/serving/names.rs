@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::place::{Http, Place, eventually, server};
-use crate::serving::state::{call, gateway, kept, text};
-use crate::serving::web::{post, session};
+use crate::gateway::serving::place::{Http, Place, eventually, server};
+use crate::gateway::serving::state::{call, gateway, kept, text};
+use crate::gateway::serving::web::{post, session};
 
 fn names(gateway: &Http, session: &str) -> Vec<String> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).to_string();

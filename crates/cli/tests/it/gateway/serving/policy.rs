@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Http, Place, TOOLFOLD, eventually, server, signal};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually, server, signal};
 
 const POLICY: &str = r#"
 deny = ["fail"]
@@ -295,12 +295,12 @@ fn sessions_over_http_do_not_share_approvals_and_leave_no_files_open() {
     let run = |script: &[Value]| drive(&judged.place, "", &At::Url(&gateway.url), script);
     let one = run(&[yes(), echo(1), counts()]);
     assert_eq!(one.step(2)["result"]["structuredContent"]["n"], 1, "{}", one.all());
-    let before = crate::serving::place::files_of(gateway.child.id());
+    let before = crate::gateway::serving::place::files_of(gateway.child.id());
     for _ in 0..15 {
         let other = run(&[json!({"elicit": "decline"}), echo(1)]);
         assert_eq!(other.step(2)["result"]["isError"], true, "{}", other.all());
     }
-    eventually("its files are closed", || crate::serving::place::files_of(gateway.child.id()) <= before + 3);
+    eventually("its files are closed", || crate::gateway::serving::place::files_of(gateway.child.id()) <= before + 3);
     judged.verified();
 }
 

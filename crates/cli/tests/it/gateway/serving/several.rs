@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
-use crate::serving::fold::first_line;
-use crate::serving::place::{Place, TOOLFOLD, server};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::fold::first_line;
+use crate::gateway::serving::place::{Place, TOOLFOLD, server};
 
 fn both(place: &Place, client: &str, options: &str, script: &[Value]) -> Driven {
     let servers = place.servers(&[("one", server("--stdio --faults")), ("two", server("--stdio --faults"))]);

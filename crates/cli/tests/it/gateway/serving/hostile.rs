@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use toolfold_testing::Cases;
 
-use crate::serving::drive::{At, SESSIONS, STATELESS, drive};
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Place, children, eventually, server};
-use crate::serving::web::hello;
+use crate::gateway::serving::drive::{At, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Place, children, eventually, server};
+use crate::gateway::serving::web::hello;
 
 const FULL: &str = "--arm full --profile off";
 
@@ -32,7 +32,7 @@ fn a_crash_in_a_call_is_reported_and_the_server_restarts() {
         let place = Place::new();
         let servers = place.servers(&[("one", server("--stdio --bare --faults")), ("two", server("--raw"))]);
         let command: Vec<String> =
-            [crate::serving::place::TOOLFOLD, "gateway", "--servers", &servers].map(str::to_owned).into();
+            [crate::gateway::serving::place::TOOLFOLD, "gateway", "--servers", &servers].map(str::to_owned).into();
         let command = [command, FULL.split(' ').map(str::to_owned).collect()].concat();
         let script = [
             json!({"together": [
@@ -104,10 +104,11 @@ fn a_server_that_dies_while_it_is_greeted_comes_up_later() {
     let script = format!("if [ -e {mark} ]; then exec \"$0\" \"$@\"; else touch {mark}; read line; exit 1; fi");
     let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--stdio --bare --faults")].concat();
     let servers = place.servers(&[("frail", behind), ("other", server("--raw"))]);
-    let command: Vec<String> = format!("{} gateway --servers {servers} {FULL}", crate::serving::place::TOOLFOLD)
-        .split(' ')
-        .map(str::to_owned)
-        .collect();
+    let command: Vec<String> =
+        format!("{} gateway --servers {servers} {FULL}", crate::gateway::serving::place::TOOLFOLD)
+            .split(' ')
+            .map(str::to_owned)
+            .collect();
     let mut lines = Lines::session(&place, &command, &json!({}));
     let answer = again(&mut lines, "progress", &json!({"steps": 1}));
     assert_eq!(text(&answer), "1 steps, none reported");
@@ -124,10 +125,11 @@ fn a_server_that_dies_of_a_greeting_gets_the_other() {
         );
         let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
         let servers = place.servers(&[("frail", behind), ("other", server("--stdio --bare --faults"))]);
-        let command: Vec<String> = format!("{} gateway --servers {servers} {FULL}", crate::serving::place::TOOLFOLD)
-            .split(' ')
-            .map(str::to_owned)
-            .collect();
+        let command: Vec<String> =
+            format!("{} gateway --servers {servers} {FULL}", crate::gateway::serving::place::TOOLFOLD)
+                .split(' ')
+                .map(str::to_owned)
+                .collect();
         let script = [json!({"list": true}), json!({"wait_ms": 3000}), json!({"call": "odd", "arguments": {}})];
         let ran = drive(&place, &format!("--protocol {client}"), &At::Command(&command), &script);
         assert_eq!(ran.step(3)["result"]["content"][0]["text"], "a plain text", "{client}: {}", ran.all());
@@ -224,10 +226,11 @@ fn lists_without_end_end() {
     for kind in ["loop", "empty"] {
         let behind = format!("--raw --lists {kind}");
         let servers = place.servers(&[("odd", server(&behind)), ("other", server(&behind))]);
-        let command: Vec<String> = format!("{} gateway --servers {servers} {FULL}", crate::serving::place::TOOLFOLD)
-            .split(' ')
-            .map(str::to_owned)
-            .collect();
+        let command: Vec<String> =
+            format!("{} gateway --servers {servers} {FULL}", crate::gateway::serving::place::TOOLFOLD)
+                .split(' ')
+                .map(str::to_owned)
+                .collect();
         let mut lines = Lines::session(&place, &command, &json!({}));
         let list = lines.asked("1", "tools/list", &json!({}));
         assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 2, "{kind}: {list}");
@@ -318,5 +321,5 @@ fn a_client_that_leaves_in_a_call_ends_everything() {
     assert_eq!(lines.end(), Some(0));
     // Its earlier request is still answered.
     assert!(lines.answer("1").contains("after 1000 ms"));
-    eventually("the server has ended", || !servers.iter().any(|own| crate::serving::place::runs(*own)));
+    eventually("the server has ended", || !servers.iter().any(|own| crate::gateway::serving::place::runs(*own)));
 }

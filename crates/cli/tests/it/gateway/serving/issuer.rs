@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 
-use crate::serving::place::{Place, TOOLFOLD};
+use crate::gateway::serving::place::{Place, TOOLFOLD};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Request {

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::serving::drive::STATELESS;
-use crate::serving::place::{Http, Place, children, eventually, files_of, server};
-use crate::serving::web::{PING, Reply, hello, post, request, request_at, session};
+use crate::gateway::serving::drive::STATELESS;
+use crate::gateway::serving::place::{Http, Place, children, eventually, files_of, server};
+use crate::gateway::serving::web::{PING, Reply, hello, post, request, request_at, session};
 
 const FULL: &str = "--arm full --profile off";
 

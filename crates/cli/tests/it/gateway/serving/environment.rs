@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::serving::lines::Lines;
-use crate::serving::place::{Place, TOOLFOLD, children, eventually, fixture, runs, signal};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Place, TOOLFOLD, children, eventually, fixture, runs, signal};
 
 /// The names of the variables that the only server gets, with this table in [gateway.server].
 fn variables(table: &str) -> Vec<String> {
@@ -18,7 +18,7 @@ fn variables(table: &str) -> Vec<String> {
     starts.args(["gateway", "--servers", &servers, "--config", &config]);
     starts.env("AWS_PROFILE", "prod").env("A_SECRET", "s3cret").env("LANG", "C");
     let mut child = starts.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let hello = crate::serving::web::hello("{}");
+    let hello = crate::gateway::serving::web::hello("{}");
     std::io::Write::write_all(child.stdin.as_mut().unwrap(), format!("{hello}\n").as_bytes()).unwrap();
     eventually("the server has started", || place.has("environment"));
     drop(child.stdin.take());
@@ -42,7 +42,7 @@ fn a_server_gets_harmless_variables_and_its_own() {
 #[test]
 fn the_doctor_names_usual_variables_that_are_not_passed() {
     let place = Place::new();
-    let servers = place.servers(&[("one", crate::serving::place::server("--raw"))]);
+    let servers = place.servers(&[("one", crate::gateway::serving::place::server("--raw"))]);
     let doctor = |config: &str| {
         let config = place.put("toolfold.toml", config);
         let mut command = place.command(TOOLFOLD);
@@ -61,7 +61,7 @@ fn the_doctor_names_usual_variables_that_are_not_passed() {
 #[test]
 fn servers_end_when_the_gateway_is_killed() {
     let place = Place::new();
-    let command = place.gateway("--arm full --profile off", &crate::serving::place::server("--raw"));
+    let command = place.gateway("--arm full --profile off", &crate::gateway::serving::place::server("--raw"));
     let lines = Lines::session(&place, &command, &serde_json::json!({}));
     let servers = children(lines.child.id());
     assert_eq!(servers.len(), 1);

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
-use crate::serving::place::{Place, TOOLFOLD, server};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::place::{Place, TOOLFOLD, server};
 
 fn folded(place: &Place, client: &str, options: &str, behind: &str, script: &[Value]) -> Driven {
     let gateway = place.gateway(options, &server(behind));

@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
-use crate::serving::lines::Lines;
-use crate::serving::place::{Http, Place, server};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Http, Place, server};
 
 /// The command of a gateway that folds nothing, in front of the fixture over HTTP or standard
 /// input, and the fixture if it runs.
 fn plain(over_http: bool, behind: &str) -> (Vec<String>, Option<Http>) {
     let upstream = over_http.then(|| Http::fixture(behind.trim_start_matches("--stdio ")));
     let mut command: Vec<String> =
-        [crate::serving::place::TOOLFOLD, "gateway", "--arm", "full", "--profile", "off"].map(str::to_owned).into();
+        [crate::gateway::serving::place::TOOLFOLD, "gateway", "--arm", "full", "--profile", "off"]
+            .map(str::to_owned)
+            .into();
     match &upstream {
         Some(upstream) => command.extend(["--url".to_owned(), upstream.url.clone()]),
         None => {

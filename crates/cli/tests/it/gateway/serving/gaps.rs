@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Http, Place, TOOLFOLD, server, terminate};
-use crate::serving::web::{request, session};
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, server, terminate};
+use crate::gateway::serving::web::{request, session};
 
 const FULL: &str = "--arm full --profile off";
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::lines::Lines;
-use crate::serving::place::{Http, Place, TOOLFOLD, server};
-use crate::serving::web::{Reply, hello, request_at};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, server};
+use crate::gateway::serving::web::{Reply, hello, request_at};
 
 /// The command of a gateway in front of two servers.
 fn command(place: &Place, more: &[&str]) -> Vec<String> {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::commands::run_with;
-use crate::serving::place::Place;
-use crate::serving::state::{call, gateway, text};
-use crate::serving::upstream::Upstream;
-use crate::serving::web::{post, session};
+use crate::gateway::serving::place::Place;
+use crate::gateway::serving::state::{call, gateway, text};
+use crate::gateway::serving::upstream::Upstream;
+use crate::gateway::serving::web::{post, session};
 
 #[test]
 fn the_gateway_and_a_session_answer_a_query_alike() {

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Place, TOOLFOLD, server};
-use crate::serving::upstream::Upstream;
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Place, TOOLFOLD, server};
+use crate::gateway::serving::upstream::Upstream;
 
 fn session(place: &Place, url: &str) -> Lines {
     let command = format!("{TOOLFOLD} gateway --arm full --profile off --url {url}");

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::{At, SESSIONS, STATELESS, drive};
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Http, Place, server};
+use crate::gateway::serving::drive::{At, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Http, Place, server};
 
 /// A generated tool with parameters that its folded form does not show.
 const FOLDED: &str = "github_update_issues";

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::STATELESS;
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Place, server};
+use crate::gateway::serving::drive::STATELESS;
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Place, server};
 
 fn started(place: &Place) -> Lines {
     let behind = server("--stdio --bare --faults --only initialize");

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use crate::serving::lines::Lines;
-use crate::serving::place::{Place, server};
+use crate::gateway::serving::lines::Lines;
+use crate::gateway::serving::place::{Place, server};
 
 const FULL: &str = "--arm full --profile off";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";

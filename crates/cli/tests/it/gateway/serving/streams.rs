@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::serving::drive::STATELESS;
-use crate::serving::lines::{Lines, text};
-use crate::serving::place::{Http, Place, TOOLFOLD, eventually, server, terminate};
-use crate::serving::upstream::Upstream;
-use crate::serving::web::{request, session};
+use crate::gateway::serving::drive::STATELESS;
+use crate::gateway::serving::lines::{Lines, text};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually, server, terminate};
+use crate::gateway::serving::upstream::Upstream;
+use crate::gateway::serving::web::{request, session};
 
 const FULL: &str = "--arm full --profile off";
 

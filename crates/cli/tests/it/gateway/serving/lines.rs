@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::serving::place::{Place, eventually, signal, within};
+use crate::gateway::serving::place::{Place, eventually, signal, within};
 
 pub(crate) struct Lines {
     pub(crate) child: Child,

@@ -59,6 +59,7 @@ mod decide;
 mod decision;
 mod dialect;
 pub mod eval;
+mod events;
 mod explain;
 mod floor;
 pub mod gate;

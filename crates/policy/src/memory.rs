@@ -102,11 +102,8 @@ impl Prepared<'_> {
     /// covers the call.
     #[must_use]
     pub fn series(&self) -> Vec<Series> {
-        if !self.policy.has_memory() {
-            return Vec::new();
-        }
-        let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
-        let mut all: Vec<Series> = rules.flat_map(|rule| asked(self, rule)).chain(repeated(self)).collect();
+        let rules = self.asked().iter().flat_map(|(_, series)| series);
+        let mut all: Vec<Series> = rules.chain(self.repeated()).cloned().collect();
         all.sort();
         all.dedup();
         all
@@ -131,15 +128,15 @@ impl Prepared<'_> {
                 Some(Memory::UnlessAfter { tool, match_args }) if tool.fits(&self.call, None, Effect::Allow) => {
                     events.extend(after(self, tool, match_args).map(|series| event(series.key)));
                 }
-                Some(memory @ (Memory::Over(_) | Memory::Once)) if self.caught(rule) != Fit::No => {
-                    for series in asked(self, rule) {
-                        events.extend(bound_events(self, memory, series));
-                    }
-                }
                 _ => {}
             }
         }
-        events.extend(repeated(self).into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
+        for (rule, all) in self.asked() {
+            if let Some(memory @ (Memory::Over(_) | Memory::Once)) = &rule.memory {
+                events.extend(all.iter().flat_map(|series| bound_events(self, memory, series)));
+            }
+        }
+        events.extend(self.repeated().into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
         events.extend(self.capability.trust.map(|label| event(labelled(self, label).key)));
         // Two rules with one series count a call once.
         let mut known = std::collections::BTreeSet::new();
@@ -157,7 +154,7 @@ impl Prepared<'_> {
         if self.history.is_unknown {
             return Some(": the earlier calls cannot be read".to_owned());
         }
-        let asked = asked(self, rule);
+        let asked = self.asked_by(rule);
         let found: Vec<Summary> = asked.iter().map(|series| self.history.summary(series)).collect();
         match (memory, asked.first(), found.first()) {
             (Memory::UnlessAfter { tool, .. }, _, found) => match found {
@@ -176,16 +173,43 @@ impl Prepared<'_> {
     }
 }
 
+impl Prepared<'_> {
+    /// The rules over earlier calls that may match the call, each with the series that it depends
+    /// on.
+    fn asked(&self) -> &[(&Rule, Vec<Series>)] {
+        self.asked.get_or_init(|| {
+            if !self.policy.has_memory() {
+                return Vec::new();
+            }
+            let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
+            rules.map(|rule| (rule, asked(self, rule))).collect()
+        })
+    }
+
+    fn asked_by(&self, rule: &Rule) -> &[Series] {
+        let own = self.asked().iter().find(|(asked, _)| std::ptr::eq(*asked, rule));
+        own.map_or(&[], |(_, series)| series.as_slice())
+    }
+
+    /// The series of calls identical to this one, if its record guards against duplicates. A call
+    /// that only reads may be repeated.
+    fn repeated(&self) -> Option<&Series> {
+        let guarded = self.capability.repeat_asks && self.tier != Some(PolicyTier::ReadOnly);
+        let key = || digest(&json!(["repeat", owner(self, Per::Conversation), own_digest(self)]));
+        self.repeated.get_or_init(|| guarded.then(|| Series::new(key()))).as_ref()
+    }
+}
+
 /// The events in a series that limits calls: the decision depends on its revision.
-fn bound_events(call: &Prepared<'_>, memory: &Memory, series: Series) -> Vec<Counted> {
-    let seen = Some(call.history.summary(&series).revision);
-    let base = Counted { seen, ..event(series.key) };
+fn bound_events(call: &Prepared<'_>, memory: &Memory, series: &Series) -> Vec<Counted> {
+    let seen = Some(call.history.summary(series).revision);
+    let base = Counted { seen, ..event(series.key.clone()) };
     match memory {
         Memory::Over(Over { measure: Measure::Sum(arg), .. }) => {
             vec![Counted { amount: amount(call.call.arguments.get(arg)).unwrap_or(0), ..base }]
         }
         Memory::Over(Over { measure: Measure::CountDistinct(_), .. }) => {
-            series.values.into_iter().map(|value| Counted { value, ..base.clone() }).collect()
+            series.values.iter().map(|value| Counted { value: value.clone(), ..base.clone() }).collect()
         }
         _ => vec![base],
     }
@@ -220,11 +244,11 @@ fn exceeds(call: &Prepared<'_>, over: &Over, series: &Series, found: &Summary) -
 
 /// Why the duplicates guard asks, if it does.
 pub(crate) fn repeats(call: &Prepared<'_>) -> Option<String> {
-    let series = repeated(call)?;
+    let series = call.repeated()?;
     if call.history.is_unknown {
         return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
     }
-    let why = identical(&call.history.summary(&series), call.context.now_ms)?;
+    let why = identical(&call.history.summary(series), call.context.now_ms)?;
     Some(format!("this call needs approval{why}"))
 }
 
@@ -266,13 +290,6 @@ fn after(call: &Prepared<'_>, tool: &ToolPattern, match_args: &[String]) -> Opti
 
 fn labelled(call: &Prepared<'_>, label: Label) -> Series {
     Series::new(digest(&json!(["read", owner(call, Per::Conversation), label.name()])))
-}
-
-/// The series of calls identical to this one, if its record guards against duplicates. A call
-/// that only reads may be repeated.
-fn repeated(call: &Prepared<'_>) -> Option<Series> {
-    let guarded = call.capability.repeat_asks && call.tier != Some(PolicyTier::ReadOnly);
-    guarded.then(|| Series::new(digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]))))
 }
 
 /// The digest of the tool and the arguments that its record does not ignore.

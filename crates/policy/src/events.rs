@@ -77,6 +77,12 @@ impl Events {
         History::of(series.iter().map(|series| (series.clone(), summary(series))).collect())
     }
 
+    /// The events of a series that a decision counts, oldest first.
+    pub(crate) fn in_window<'e>(&'e self, series: &'e Series) -> impl Iterator<Item = &'e Event> {
+        let events = self.logs.get(&series.key).into_iter().flat_map(|log| &log.events);
+        events.map(|(_, event)| event).filter(|event| series.counts(event))
+    }
+
     /// The number of the first record that counted a call.
     fn first_of(&self, call: &str) -> Option<u64> {
         let places = self.calls.get(call)?.iter();

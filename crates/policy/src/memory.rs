@@ -173,7 +173,32 @@ impl Prepared<'_> {
     }
 }
 
+/// A condition on earlier calls that concerns a call.
+pub(crate) struct Condition {
+    /// The rule or the record, as it is shown.
+    pub(crate) rule: String,
+    /// Why it applies, if it does.
+    pub(crate) why: Option<String>,
+    /// The series that it depends on.
+    pub(crate) series: Vec<Series>,
+}
+
 impl Prepared<'_> {
+    /// The conditions on earlier calls that concern the call, in the order of the rules.
+    pub(crate) fn conditions(&self) -> Vec<Condition> {
+        let plain = |why: String| why.trim_start_matches(": ").to_owned();
+        let mut all: Vec<Condition> = Vec::new();
+        for (rule, series) in self.asked().iter().filter(|(rule, _)| !rule.sends || self.capability.sends) {
+            let shown = format!("{} {} ({})", rule.effect, rule.text, rule.place);
+            all.push(Condition { rule: shown, why: self.earlier(rule).map(plain), series: series.clone() });
+        }
+        if let Some(series) = self.repeated() {
+            let rule = format!("repeat = \"ask\" of {}", self.identity());
+            all.push(Condition { rule, why: repeats(self), series: vec![series.clone()] });
+        }
+        all
+    }
+
     /// The rules over earlier calls that may match the call, each with the series that it depends
     /// on.
     fn asked(&self) -> &[(&Rule, Vec<Series>)] {

@@ -15,6 +15,7 @@ mod logs;
 mod measure;
 mod policy_derive;
 mod policy_eval;
+mod policy_history;
 mod policy_new;
 mod policy_templates;
 mod readme;

@@ -20,6 +20,7 @@ use super::shell::{self, Command, FileEffect, Role, SideEffects, Unknown};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
+mod checkout;
 mod hosts;
 mod matching;
 

@@ -29,6 +29,8 @@ mod skill_places;
 mod skills;
 mod skills_run;
 mod store;
+#[cfg(unix)]
+mod tracked;
 
 use std::path::{Path, PathBuf};
 

@@ -201,6 +201,7 @@ impl Prepared<'_> {
         match pattern.fit(path, file.recursive, &self.context, loosen) {
             Fit::Yes if !file.certain => Fit::Maybe,
             Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
+            Fit::Maybe if !loosen && self.was_looked_up_in_git(file, path, pattern) => Fit::No,
             fit => fit,
         }
     }
@@ -212,6 +213,16 @@ impl Prepared<'_> {
         super::is_search(file)
             && links.is_clear(&path.absolute(&self.context).to_string(), pattern)
             && self.only_looks()
+    }
+
+    /// Whether git tracks nothing that a pattern names among the files that a checkout writes below
+    /// a folder.
+    fn was_looked_up_in_git(&self, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
+        let Some(links) = &self.context.links else { return false };
+        file.access == Access::Write
+            && path.tail().is_some()
+            && links.is_clear(&path.absolute(&self.context).to_string(), pattern)
+            && self.checks_out().is_some()
     }
 
     /// What is below a folder that the call reads through and may be what a rule is about.

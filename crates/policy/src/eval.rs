@@ -10,10 +10,10 @@
 //!
 //! `ctx` may contain `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
 //! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs`,
-//! `schema_hash_changed`, `session` and `tenant`. By default, the working folder is `/workspace` and the home folder
-//! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row
-//! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
-//! folder.
+//! `schema_hash_changed`, `session` and `tenant`. By default, the working folder is `/workspace`
+//! and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of
+//! this machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones
+//! below the working folder.
 //!
 //! The members that describe a row of a corpus (`expected`, `why`, `source`, …) are ignored.
 //! [`unknown_members`] names every other member: it changes no answer, and might have been meant

@@ -102,8 +102,8 @@ impl Prepared<'_> {
     /// covers the call.
     #[must_use]
     pub fn series(&self) -> Vec<Series> {
-        let rules = self.asked().iter().flat_map(|(_, series)| series);
-        let mut all: Vec<Series> = rules.chain(self.repeated()).cloned().collect();
+        let rules = asked(self).iter().flat_map(|(_, series)| series);
+        let mut all: Vec<Series> = rules.chain(repeated(self)).cloned().collect();
         all.sort();
         all.dedup();
         all
@@ -131,12 +131,12 @@ impl Prepared<'_> {
                 _ => {}
             }
         }
-        for (rule, all) in self.asked() {
+        for (rule, all) in asked(self) {
             if let Some(memory @ (Memory::Over(_) | Memory::Once)) = &rule.memory {
                 events.extend(all.iter().flat_map(|series| bound_events(self, memory, series)));
             }
         }
-        events.extend(self.repeated().into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
+        events.extend(repeated(self).into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
         events.extend(self.capability.trust.map(|label| event(labelled(self, label).key)));
         // Two rules with one series count a call once.
         let mut known = std::collections::BTreeSet::new();
@@ -154,9 +154,9 @@ impl Prepared<'_> {
         if self.history.is_unknown {
             return Some(": the earlier calls cannot be read".to_owned());
         }
-        let asked = self.asked_by(rule);
-        let found: Vec<Summary> = asked.iter().map(|series| self.history.summary(series)).collect();
-        match (memory, asked.first(), found.first()) {
+        let series = asked_by(self, rule);
+        let found: Vec<Summary> = series.iter().map(|series| self.history.summary(series)).collect();
+        match (memory, series.first(), found.first()) {
             (Memory::UnlessAfter { tool, .. }, _, found) => match found {
                 Some(found) if found.succeeded > 0 => None,
                 _ => Some(format!(": no matching call of {tool} succeeded earlier in this conversation")),
@@ -183,46 +183,44 @@ pub(crate) struct Condition {
     pub(crate) series: Vec<Series>,
 }
 
-impl Prepared<'_> {
-    /// The conditions on earlier calls that concern the call, in the order of the rules.
-    pub(crate) fn conditions(&self) -> Vec<Condition> {
-        let plain = |why: String| why.trim_start_matches(": ").to_owned();
-        let mut all: Vec<Condition> = Vec::new();
-        for (rule, series) in self.asked().iter().filter(|(rule, _)| !rule.sends || self.capability.sends) {
-            let shown = format!("{} {} ({})", rule.effect, rule.text, rule.place);
-            all.push(Condition { rule: shown, why: self.earlier(rule).map(plain), series: series.clone() });
+/// The conditions on earlier calls that concern the call, in the order of the rules.
+pub(crate) fn conditions(call: &Prepared<'_>) -> Vec<Condition> {
+    let plain = |why: String| why.trim_start_matches(": ").to_owned();
+    let mut all: Vec<Condition> = Vec::new();
+    for (rule, series) in asked(call).iter().filter(|(rule, _)| !rule.sends || call.capability.sends) {
+        let shown = format!("{} {} ({})", rule.effect, rule.text, rule.place);
+        all.push(Condition { rule: shown, why: call.earlier(rule).map(plain), series: series.clone() });
+    }
+    if let Some(series) = repeated(call) {
+        let rule = format!("repeat = \"ask\" of {}", call.identity());
+        all.push(Condition { rule, why: repeats(call), series: vec![series.clone()] });
+    }
+    all
+}
+
+/// The rules over earlier calls that may match the call, each with the series that it depends
+/// on.
+fn asked<'c>(call: &'c Prepared<'_>) -> &'c [(&'c Rule, Vec<Series>)] {
+    call.asked.get_or_init(|| {
+        if !call.policy.has_memory() {
+            return Vec::new();
         }
-        if let Some(series) = self.repeated() {
-            let rule = format!("repeat = \"ask\" of {}", self.identity());
-            all.push(Condition { rule, why: repeats(self), series: vec![series.clone()] });
-        }
-        all
-    }
+        let rules = call.policy.rules().filter(|rule| rule.memory.is_some() && call.caught(rule) != Fit::No);
+        rules.map(|rule| (rule, series_of(call, rule))).collect()
+    })
+}
 
-    /// The rules over earlier calls that may match the call, each with the series that it depends
-    /// on.
-    fn asked(&self) -> &[(&Rule, Vec<Series>)] {
-        self.asked.get_or_init(|| {
-            if !self.policy.has_memory() {
-                return Vec::new();
-            }
-            let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
-            rules.map(|rule| (rule, asked(self, rule))).collect()
-        })
-    }
+fn asked_by<'c>(call: &'c Prepared<'_>, rule: &Rule) -> &'c [Series] {
+    let own = asked(call).iter().find(|(asked, _)| std::ptr::eq(*asked, rule));
+    own.map_or(&[], |(_, series)| series.as_slice())
+}
 
-    fn asked_by(&self, rule: &Rule) -> &[Series] {
-        let own = self.asked().iter().find(|(asked, _)| std::ptr::eq(*asked, rule));
-        own.map_or(&[], |(_, series)| series.as_slice())
-    }
-
-    /// The series of calls identical to this one, if its record guards against duplicates. A call
-    /// that only reads may be repeated.
-    fn repeated(&self) -> Option<&Series> {
-        let guarded = self.capability.repeat_asks && self.tier != Some(PolicyTier::ReadOnly);
-        let key = || digest(&json!(["repeat", owner(self, Per::Conversation), own_digest(self)]));
-        self.repeated.get_or_init(|| guarded.then(|| Series::new(key()))).as_ref()
-    }
+/// The series of calls identical to this one, if its record guards against duplicates. A call
+/// that only reads may be repeated.
+fn repeated<'c>(call: &'c Prepared<'_>) -> Option<&'c Series> {
+    let guarded = call.capability.repeat_asks && call.tier != Some(PolicyTier::ReadOnly);
+    let key = || digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]));
+    call.repeated.get_or_init(|| guarded.then(|| Series::new(key()))).as_ref()
 }
 
 /// The events in a series that limits calls: the decision depends on its revision.
@@ -269,7 +267,7 @@ fn exceeds(call: &Prepared<'_>, over: &Over, series: &Series, found: &Summary) -
 
 /// Why the duplicates guard asks, if it does.
 pub(crate) fn repeats(call: &Prepared<'_>) -> Option<String> {
-    let series = call.repeated()?;
+    let series = repeated(call)?;
     if call.history.is_unknown {
         return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
     }
@@ -278,7 +276,7 @@ pub(crate) fn repeats(call: &Prepared<'_>) -> Option<String> {
 }
 
 /// The series that a rule's condition depends on.
-fn asked(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
+fn series_of(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
     match &rule.memory {
         None => Vec::new(),
         Some(Memory::UnlessAfter { tool, match_args }) => after(call, tool, match_args).into_iter().collect(),

@@ -12,6 +12,7 @@ use super::canonical::canonical;
 use super::context::{Context, PolicyCall, ToolOrigin};
 use super::events::Events;
 use super::history::{CallState, History};
+use super::memory::conditions;
 use super::policy_set::Policy;
 use super::prepared::Prepared;
 
@@ -123,7 +124,7 @@ impl Past {
     #[must_use]
     pub fn conditions(&self, call: &Prepared<'_>) -> Vec<EarlierCalls> {
         let mut all = Vec::new();
-        for condition in call.conditions() {
+        for condition in conditions(call) {
             // A call with several values has several events in a series.
             let mut seen = BTreeSet::new();
             let mut calls = Vec::new();

@@ -24,6 +24,7 @@ mod checkout;
 mod hosts;
 mod matching;
 
+pub(crate) use self::checkout::checkout;
 pub(crate) use self::matching::SideEffect;
 
 /// A call, read once: what it would do, and what is known about its tool. Every answer about the

@@ -4,7 +4,7 @@ use super::{Disk, Links, follow};
 use crate::context::Context;
 use crate::decision::Fit;
 use crate::path::{LexPath, PathPattern};
-use crate::prepared::{Prepared, SideEffect};
+use crate::prepared::{Prepared, SideEffect, checkout};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
@@ -12,7 +12,7 @@ use crate::shell::FileEffect;
 /// whether it may concern one of these files. Where git gives no answer, the rules ask as without a
 /// disk.
 pub(super) fn look_at_git(cx: &Prepared<'_>, rules: &[&Rule], disk: &dyn Disk, links: &mut Links) {
-    if cx.checks_out().is_none() {
+    if checkout(cx).is_none() {
         return;
     }
     let writes = cx.effects.files.iter().filter(|file| file.access == Access::Write);
@@ -50,7 +50,7 @@ fn open<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], file: &FileEffect) -> Vec<&'r
 /// The names of all files below a folder that the checkout may write or delete, relative to the
 /// folder: those of the index, of HEAD and of the revision. `None`: unknown.
 fn names(cx: &Prepared<'_>, folder: &str, disk: &dyn Disk) -> Option<Vec<String>> {
-    let checkout = cx.checks_out()?;
+    let checkout = checkout(cx)?;
     let mut all = disk.tracked(folder, None)?;
     if let Some(revision) = checkout.revision {
         let own = disk.tracked(folder, Some(revision))?;

@@ -13,28 +13,26 @@ pub(crate) struct Checkout<'w> {
     pub(crate) may_be_path: bool,
 }
 
-impl Prepared<'_> {
-    /// The checkout, if the call is one and nothing else: `git checkout`, `git restore` or `git
-    /// switch` in its plain forms, beside commands that only read. Another command might change
-    /// what git tracks, or the folder.
-    pub(crate) fn checks_out(&self) -> Option<Checkout<'_>> {
-        if !self.is_shell || !self.effects.unknowns.is_empty() {
-            return None;
-        }
-        let mut found = None;
-        for (_, command) in self.running() {
-            if program(&command.words) == Some("git") && !super::looks(&command.words) {
-                if found.is_some() {
-                    return None;
-                }
-                found = Some(Checkout::read(&command.words)?);
-            } else if program(&command.words) == Some("cd") || !super::looks(&command.words) {
+/// The checkout, if the call is one and nothing else: `git checkout`, `git restore` or `git
+/// switch` in its plain forms, beside commands that only read. Another command might change
+/// what git tracks, or the folder.
+pub(crate) fn checkout<'c>(call: &'c Prepared<'_>) -> Option<Checkout<'c>> {
+    if !call.is_shell || !call.effects.unknowns.is_empty() {
+        return None;
+    }
+    let mut found = None;
+    for (_, command) in call.running() {
+        if program(&command.words) == Some("git") && !super::looks(&command.words) {
+            if found.is_some() {
                 return None;
             }
+            found = Some(Checkout::read(&command.words)?);
+        } else if program(&command.words) == Some("cd") || !super::looks(&command.words) {
+            return None;
         }
-        let alone = self.effects.commands.iter().all(|command| command.role == Role::Runs);
-        found.filter(|_| alone)
     }
+    let alone = call.effects.commands.iter().all(|command| command.role == Role::Runs);
+    found.filter(|_| alone)
 }
 
 impl<'w> Checkout<'w> {
@@ -54,7 +52,7 @@ impl<'w> Checkout<'w> {
                 "-q" | "--quiet" | "-W" | "--worktree" => {}
                 "-s" | "--source" if subcommand == "restore" => source = Some(words.next()?),
                 _ if word.starts_with("--source=") && subcommand == "restore" => {
-                    source = word.split_once('=').map(|x| x.1)
+                    source = word.split_once('=').map(|(_, source)| source);
                 }
                 _ if word.starts_with('-') => return None,
                 _ => operands.push(word),

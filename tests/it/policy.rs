@@ -44,6 +44,7 @@ mod records;
 mod rows;
 #[cfg(feature = "store")]
 mod store;
+mod tracked;
 mod unpack;
 
 use serde_json::{Map, Value, json};

@@ -1,6 +1,7 @@
-//! The disk as policy sees it: where symbolic links lead. No file is opened.
+//! The disk as policy sees it: where symbolic links lead, and what git tracks. No file is opened.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
+mod git;
 #[cfg(unix)]
 pub(super) mod own_program;
 
@@ -98,6 +99,10 @@ impl Disk for OwnDisk {
             all.push(named_kind(&entry.ok()?)?);
         }
         if all.len() <= MOST_NAMES { Some(all) } else { None }
+    }
+
+    fn tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+        git::tracked(folder, revision)
     }
 
     #[cfg(unix)]

@@ -41,8 +41,14 @@ pub(super) struct Person {
 impl Layers {
     /// Both layers of a conversation that judges calls. `store` is the file for approvals and the
     /// audit trail, if it is not the one in the user's state folder; `log` is the conversation's
-    /// log, which no call may write; `id` is the conversation's id.
-    pub(super) fn judging(config: &Config, store: Option<&str>, log: Option<&str>, id: &str) -> Result<Self, Failure> {
+    /// log, which no call may write; then the tenant, empty if the store has only one, and the
+    /// conversation's id.
+    pub(super) fn judging(
+        config: &Config,
+        store: Option<&str>,
+        log: Option<&str>,
+        (tenant, id): (&str, &str),
+    ) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
         let (store, path) = make_store(store)?;
@@ -59,7 +65,8 @@ impl Layers {
         own.extend([path.as_path(), &undo]);
         own.extend(log.map(Path::new));
         let channel = channel(id)?;
-        let layer = layer.context(context(&own)).snapshots(Arc::new(snapshots)).channel(channel.as_str());
+        let layer =
+            layer.context(context(&own).with_tenant(tenant)).snapshots(Arc::new(snapshots)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });

@@ -5,6 +5,7 @@ mod derive;
 mod eval;
 mod explain;
 mod guess;
+mod history;
 mod learn;
 mod new;
 mod toml_text;
@@ -48,6 +49,7 @@ Examples:
   toolfold policy explain --policy policy.toml Bash 'git log'
   toolfold policy explain excel write_cells --args '{\"file_path\": \"a.xlsx\"}'
   toolfold policy explain policy.toml mcp:github/create_issue --json
+  toolfold policy explain policy.toml send_email --history records.jsonl
 
 Exit codes: 0 whatever the decision, 1 the policy cannot be read, 2 usage.")]
     Explain(ExplainArgs),

@@ -9,11 +9,11 @@
 //! order. An unknown line makes every call ask, as a malformed deny does.
 //!
 //! `ctx` may contain `cwd`, `home`, `server` (the MCP server of the tool), `interactive`,
-//! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs` and
-//! `schema_hash_changed`. By default, the working folder is `/workspace` and the home folder
-//! `/home/user`. Paths are evaluated as written, without looking at the disk of this machine; a row
-//! may define symbolic links as `links: {"path": "target"}`, relative ones below the working
-//! folder.
+//! `workspace_trusted`, `server_trusted`, `annotations`, `case_insensitive_fs`,
+//! `schema_hash_changed`, `session` and `tenant`. By default, the working folder is `/workspace`
+//! and the home folder `/home/user`. Paths are evaluated as written, without looking at the disk of
+//! this machine; a row may define symbolic links as `links: {"path": "target"}`, relative ones
+//! below the working folder.
 //!
 //! The members that describe a row of a corpus (`expected`, `why`, `source`, …) are ignored.
 //! [`unknown_members`] names every other member: it changes no answer, and might have been meant
@@ -29,11 +29,12 @@ use serde_json::Value;
 use super::capability::{PolicyTier, ToolCapability};
 use super::compact::compact;
 use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
-use super::decision::Effect;
+use super::decision::{Effect, Verdict};
 use super::grant::Grant;
 use super::history::History;
 use super::links::{Disk, LinkTable};
 use super::load::PolicyFile;
+use super::past::{EarlierCalls, Past};
 use super::policy_set::Policy;
 use super::prepared::Prepared;
 use super::rule::PolicyScope;
@@ -52,6 +53,10 @@ pub struct Evaluated {
     pub decision: &'static str,
     /// The reason.
     pub reason: String,
+    /// The conditions on earlier calls that concern the call, with the calls that each counts.
+    /// Empty without a history.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierCalls>,
 }
 
 /// Why a row is not evaluated.
@@ -106,11 +111,40 @@ pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRow
     if row.has_rules { Err(EvalRowError::OwnRules) } else { Ok(row.decide(policy, &[])) }
 }
 
+/// Evaluates a row under a policy, after earlier calls: those of the row's `session` and `tenant`,
+/// by default the ones of `after`, at its time. The row has no rules.
+///
+/// # Errors
+/// [`EvalRowError`] if the row has rules, or is not an object with the required members.
+pub fn evaluate_after(policy: &Policy, past: &Past, after: &Context, row: &Value) -> Result<Evaluated, EvalRowError> {
+    let mut row = Row::read(row)?;
+    if row.has_rules {
+        return Err(EvalRowError::OwnRules);
+    }
+    for (own, default) in [(&mut row.context.session, &after.session), (&mut row.context.tenant, &after.tenant)] {
+        if own.is_empty() {
+            own.clone_from(default);
+        }
+    }
+    row.context.now_ms = after.now_ms;
+    let call = past.before(row.prepare(policy));
+    let earlier = past.conditions(&call);
+    let verdict = call.decide(&[]);
+    Ok(Evaluated { earlier, ..Evaluated::new(&row.id, &verdict) })
+}
+
+impl Evaluated {
+    fn new(id: &str, verdict: &Verdict) -> Self {
+        let (decision, reason) = (verdict.decision.word(), verdict.reason());
+        Self { id: id.to_owned(), decision, reason, earlier: Vec::new() }
+    }
+}
+
 /// The members of a row that mean something, but for the notes of corpora.
 const MEMBERS: &str = "id rule profile tool args ctx";
 
 const CIRCUMSTANCES: &str = "cwd home server interactive workspace_trusted server_trusted annotations \
-    case_insensitive_fs schema_hash_changed links";
+    case_insensitive_fs schema_hash_changed links session tenant";
 
 /// The members of a row that nothing is made of, with the one that may be meant: rows carry notes,
 /// and misspellings.
@@ -165,6 +199,8 @@ struct Circumstances {
     annotations: Option<Annotations>,
     case_insensitive_fs: Option<bool>,
     schema_hash_changed: Option<bool>,
+    session: Option<String>,
+    tenant: Option<String>,
     links: Option<BTreeMap<String, String>>,
 }
 
@@ -204,6 +240,8 @@ impl Row {
             annotations: ctx.annotations.unwrap_or_default(),
             case_sensitive_paths: ctx.case_insensitive_fs.map(|b| !b),
             definition_changed: ctx.schema_hash_changed.unwrap_or_default(),
+            session: ctx.session.unwrap_or_default(),
+            tenant: ctx.tenant.unwrap_or_default(),
             ..Context::default()
         };
         let mut setting = Setting { context, ..Setting::default() };
@@ -241,8 +279,7 @@ impl Row {
     /// The decision under a policy and remembered approvals.
     #[must_use]
     pub fn decide(&self, policy: &Policy, grants: &[Grant]) -> Evaluated {
-        let verdict = self.prepare(policy).decide(grants);
-        Evaluated { id: self.id.clone(), decision: verdict.decision.word(), reason: verdict.reason() }
+        Evaluated::new(&self.id, &self.prepare(policy).decide(grants))
     }
 }
 

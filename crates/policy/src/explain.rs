@@ -15,6 +15,7 @@ use super::glob::is_glob;
 use super::grant::{Grant, offer};
 use super::host::Host;
 use super::load::PolicyFile;
+use super::past::EarlierCalls;
 use super::path::LexPath;
 use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect};
@@ -32,6 +33,10 @@ pub struct Explanation {
     pub tier: Option<PolicyTier>,
     /// The parts of the call, each with its effect.
     pub parts: Vec<Part>,
+    /// The conditions on earlier calls that concern the call, with the calls that each counts.
+    /// Empty without a history.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<EarlierCalls>,
     /// The compact rules that together would allow the call, or why no rule can.
     pub would_allow: Vec<String>,
     /// The tool that may be meant, where no record and no rule names the tool of the call.
@@ -155,7 +160,7 @@ impl Policy {
             parts.push(Part { kind: "tool", text: cx.identity(), got, by: verdict.reason() });
         }
         let would_allow = self.would_allow(cx, &verdict).unwrap_or_else(|why| vec![why]);
-        Explanation { tier: cx.tier, verdict, parts, would_allow, did_you_mean: self.close_to(cx) }
+        Explanation { tier: cx.tier, verdict, parts, earlier: Vec::new(), would_allow, did_you_mean: self.close_to(cx) }
     }
 
     /// What a part got by a rule: its effect, unless a later allow overrides it.

@@ -42,6 +42,11 @@ impl Series {
         self.values = values;
         self
     }
+
+    /// Whether a decision counts an event of the series: it is in the window, and its call ran.
+    pub(crate) fn counts(&self, event: &Event) -> bool {
+        event.time_ms >= self.since_ms && event.state != CallState::Released
+    }
 }
 
 /// An event that a call adds to a series, as its audit record contains it.
@@ -125,7 +130,7 @@ impl Summary {
         let mut values = std::collections::BTreeSet::new();
         for event in events {
             summary.revision += 1;
-            if event.time_ms < series.since_ms || event.state == CallState::Released {
+            if !series.counts(event) {
                 continue;
             }
             summary.count += 1;

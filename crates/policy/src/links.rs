@@ -17,6 +17,7 @@ use super::path::{Base, LexPath, PathPattern};
 
 pub(super) mod commands;
 mod lookup;
+mod tracked;
 
 pub(super) use self::lookup::look_up;
 
@@ -50,6 +51,16 @@ pub trait Disk: Send + Sync {
             entries.push((name, kind));
         }
         Some(entries)
+    }
+
+    /// The names of the files below a folder that git has in a revision, relative to the folder;
+    /// without a revision, those of the index. Empty if the revision does not exist. `None`: the
+    /// folder is not in a repository, there are too many files, a file is a repository itself, or
+    /// git gave no answer in time. By default git gives none, so that a rule asks about every
+    /// checkout that may write what it names.
+    fn tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+        let _ = (folder, revision);
+        None
     }
 
     /// Whether a program is the one that people approve calls with, under another name: its content

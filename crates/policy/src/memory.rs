@@ -102,11 +102,8 @@ impl Prepared<'_> {
     /// covers the call.
     #[must_use]
     pub fn series(&self) -> Vec<Series> {
-        if !self.policy.has_memory() {
-            return Vec::new();
-        }
-        let rules = self.policy.rules().filter(|rule| rule.memory.is_some() && self.caught(rule) != Fit::No);
-        let mut all: Vec<Series> = rules.flat_map(|rule| asked(self, rule)).chain(repeated(self)).collect();
+        let rules = asked(self).iter().flat_map(|(_, series)| series);
+        let mut all: Vec<Series> = rules.chain(repeated(self)).cloned().collect();
         all.sort();
         all.dedup();
         all
@@ -131,12 +128,12 @@ impl Prepared<'_> {
                 Some(Memory::UnlessAfter { tool, match_args }) if tool.fits(&self.call, None, Effect::Allow) => {
                     events.extend(after(self, tool, match_args).map(|series| event(series.key)));
                 }
-                Some(memory @ (Memory::Over(_) | Memory::Once)) if self.caught(rule) != Fit::No => {
-                    for series in asked(self, rule) {
-                        events.extend(bound_events(self, memory, series));
-                    }
-                }
                 _ => {}
+            }
+        }
+        for (rule, all) in asked(self) {
+            if let Some(memory @ (Memory::Over(_) | Memory::Once)) = &rule.memory {
+                events.extend(all.iter().flat_map(|series| bound_events(self, memory, series)));
             }
         }
         events.extend(repeated(self).into_iter().flat_map(|series| bound_events(self, &Memory::Once, series)));
@@ -157,9 +154,9 @@ impl Prepared<'_> {
         if self.history.is_unknown {
             return Some(": the earlier calls cannot be read".to_owned());
         }
-        let asked = asked(self, rule);
-        let found: Vec<Summary> = asked.iter().map(|series| self.history.summary(series)).collect();
-        match (memory, asked.first(), found.first()) {
+        let series = asked_by(self, rule);
+        let found: Vec<Summary> = series.iter().map(|series| self.history.summary(series)).collect();
+        match (memory, series.first(), found.first()) {
             (Memory::UnlessAfter { tool, .. }, _, found) => match found {
                 Some(found) if found.succeeded > 0 => None,
                 _ => Some(format!(": no matching call of {tool} succeeded earlier in this conversation")),
@@ -176,16 +173,66 @@ impl Prepared<'_> {
     }
 }
 
+/// A condition on earlier calls that concerns a call.
+pub(crate) struct Condition {
+    /// The rule or the record, as it is shown.
+    pub(crate) rule: String,
+    /// Why it applies, if it does.
+    pub(crate) why: Option<String>,
+    /// The series that it depends on.
+    pub(crate) series: Vec<Series>,
+}
+
+/// The conditions on earlier calls that concern the call, in the order of the rules.
+pub(crate) fn conditions(call: &Prepared<'_>) -> Vec<Condition> {
+    let plain = |why: String| why.trim_start_matches(": ").to_owned();
+    let mut all: Vec<Condition> = Vec::new();
+    for (rule, series) in asked(call).iter().filter(|(rule, _)| !rule.sends || call.capability.sends) {
+        let shown = format!("{} {} ({})", rule.effect, rule.text, rule.place);
+        all.push(Condition { rule: shown, why: call.earlier(rule).map(plain), series: series.clone() });
+    }
+    if let Some(series) = repeated(call) {
+        let rule = format!("repeat = \"ask\" of {}", call.identity());
+        all.push(Condition { rule, why: repeats(call), series: vec![series.clone()] });
+    }
+    all
+}
+
+/// The rules over earlier calls that may match the call, each with the series that it depends
+/// on.
+fn asked<'c>(call: &'c Prepared<'_>) -> &'c [(&'c Rule, Vec<Series>)] {
+    call.asked.get_or_init(|| {
+        if !call.policy.has_memory() {
+            return Vec::new();
+        }
+        let rules = call.policy.rules().filter(|rule| rule.memory.is_some() && call.caught(rule) != Fit::No);
+        rules.map(|rule| (rule, series_of(call, rule))).collect()
+    })
+}
+
+fn asked_by<'c>(call: &'c Prepared<'_>, rule: &Rule) -> &'c [Series] {
+    let own = asked(call).iter().find(|(asked, _)| std::ptr::eq(*asked, rule));
+    own.map_or(&[], |(_, series)| series.as_slice())
+}
+
+/// The series of calls identical to this one, if its record guards against duplicates. A call
+/// that only reads may be repeated.
+fn repeated<'c>(call: &'c Prepared<'_>) -> Option<&'c Series> {
+    let guarded = call.capability.repeat_asks && call.tier != Some(PolicyTier::ReadOnly);
+    let key = || digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]));
+    call.repeated.get_or_init(|| guarded.then(|| Series::new(key()))).as_ref()
+}
+
 /// The events in a series that limits calls: the decision depends on its revision.
-fn bound_events(call: &Prepared<'_>, memory: &Memory, series: Series) -> Vec<Counted> {
-    let seen = Some(call.history.summary(&series).revision);
-    let base = Counted { seen, ..event(series.key) };
+fn bound_events(call: &Prepared<'_>, memory: &Memory, series: &Series) -> Vec<Counted> {
+    let seen = Some(call.history.summary(series).revision);
+    let base = Counted { seen, ..event(series.key.clone()) };
     match memory {
         Memory::Over(Over { measure: Measure::Sum(arg), .. }) => {
             vec![Counted { amount: amount(call.call.arguments.get(arg)).unwrap_or(0), ..base }]
         }
         Memory::Over(Over { measure: Measure::CountDistinct(_), .. }) => {
-            series.values.into_iter().map(|value| Counted { value, ..base.clone() }).collect()
+            series.values.iter().map(|value| Counted { value: value.clone(), ..base.clone() }).collect()
         }
         _ => vec![base],
     }
@@ -224,12 +271,12 @@ pub(crate) fn repeats(call: &Prepared<'_>) -> Option<String> {
     if call.history.is_unknown {
         return Some("the earlier calls cannot be read, and this call must not be repeated unseen".to_owned());
     }
-    let why = identical(&call.history.summary(&series), call.context.now_ms)?;
+    let why = identical(&call.history.summary(series), call.context.now_ms)?;
     Some(format!("this call needs approval{why}"))
 }
 
 /// The series that a rule's condition depends on.
-fn asked(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
+fn series_of(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
     match &rule.memory {
         None => Vec::new(),
         Some(Memory::UnlessAfter { tool, match_args }) => after(call, tool, match_args).into_iter().collect(),
@@ -266,13 +313,6 @@ fn after(call: &Prepared<'_>, tool: &ToolPattern, match_args: &[String]) -> Opti
 
 fn labelled(call: &Prepared<'_>, label: Label) -> Series {
     Series::new(digest(&json!(["read", owner(call, Per::Conversation), label.name()])))
-}
-
-/// The series of calls identical to this one, if its record guards against duplicates. A call
-/// that only reads may be repeated.
-fn repeated(call: &Prepared<'_>) -> Option<Series> {
-    let guarded = call.capability.repeat_asks && call.tier != Some(PolicyTier::ReadOnly);
-    guarded.then(|| Series::new(digest(&json!(["repeat", owner(call, Per::Conversation), own_digest(call)]))))
 }
 
 /// The digest of the tool and the arguments that its record does not ignore.

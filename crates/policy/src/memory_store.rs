@@ -1,16 +1,16 @@
 //! An in-memory approval store: for tests, and for hosts that keep nothing. Its content ends with
 //! the process.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use indexmap::IndexMap;
 
 use super::approval::{Answer, Approval, ApprovalError, ApprovalState, Request};
 use super::audit::{Entry, GENESIS, Kind, Stored, body, link};
+use super::events::Events;
 use super::gate::{ApprovalStore, Consent, JudgedAgain, about, about_grant};
 use super::grant::Grant;
-use super::history::{CallState, Counted, Event, History, Series, Summary};
+use super::history::{History, Series};
 use super::store_error::{StoreError, StoreErrorKind};
 
 /// An in-memory approval store.
@@ -25,10 +25,7 @@ struct Inner {
     approvals: IndexMap<String, Approval>,
     grants: IndexMap<String, Grant>,
     chain: Vec<Stored>,
-    /// The counted events of each series, oldest first.
-    series: BTreeMap<String, Vec<(u64, Event)>>,
-    /// The series of each call.
-    calls: BTreeMap<String, Vec<String>>,
+    events: Events,
 }
 
 impl MemoryStore {
@@ -57,42 +54,13 @@ impl Inner {
         let text = body(entry).map_err(|why| StoreError::new(StoreErrorKind::Other, why.to_string()))?;
         let (seq, prev) =
             self.chain.last().map_or((1, GENESIS.to_owned()), |(seq, _, _, hash)| (seq + 1, hash.clone()));
-        self.count(seq, entry)?;
+        if self.events.has_raced(entry) {
+            return Err(ApprovalError::Raced);
+        }
+        self.events.add(seq, entry);
         let hash = link(seq, &prev, &text);
         self.chain.push((seq, text, prev, hash));
         Ok(())
-    }
-
-    /// Adds the counted events of a record, and settles those of its call.
-    fn count(&mut self, seq: u64, entry: &Entry) -> Result<(), ApprovalError> {
-        let state = entry.counted_state();
-        let revision = |key: &String| self.series.get(key).map_or(0, |events| events.len() as u64);
-        let raced = |event: &&Counted| event.seen.is_some_and(|seen| seen != revision(&event.series));
-        if state == CallState::Forwarded && entry.counted.iter().any(|event| raced(&event)) {
-            return Err(ApprovalError::Raced);
-        }
-        for counted in &entry.counted {
-            let event = Event { counted: counted.clone(), time_ms: entry.time_ms, call: entry.call.clone(), state };
-            self.series.entry(counted.series.clone()).or_default().push((seq, event));
-            self.calls.entry(entry.call.clone()).or_default().push(counted.series.clone());
-        }
-        let Some(settled) = entry.settles() else { return Ok(()) };
-        for key in self.calls.get(&entry.call).into_iter().flatten() {
-            let events = self.series.get_mut(key).into_iter().flatten();
-            for (_, event) in events.filter(|(_, event)| event.call == entry.call) {
-                if event.state == CallState::Forwarded {
-                    event.state = settled;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The number of the first record that counted a call.
-    fn first_of(&self, call: &str) -> Option<u64> {
-        let keys = self.calls.get(call)?;
-        let events = keys.iter().filter_map(|key| self.series.get(key)).flatten();
-        events.filter(|(_, event)| event.call == call).map(|(seq, _)| *seq).min()
     }
 
     fn ask(&mut self, request: Request, now_ms: i64, wait_ms: i64) -> Result<Approval, ApprovalError> {
@@ -180,13 +148,7 @@ impl ApprovalStore for MemoryStore {
     }
 
     fn history(&self, series: &[Series], before: Option<&str>) -> Result<History, ApprovalError> {
-        let inner = self.lock()?;
-        let end = before.and_then(|call| inner.first_of(call)).unwrap_or(u64::MAX);
-        let summary = |series: &Series| {
-            let events = inner.series.get(&series.key).into_iter().flatten();
-            Summary::of(series, events.filter(|(seq, _)| *seq < end).map(|(_, event)| event))
-        };
-        Ok(History::of(series.iter().map(|series| (series.clone(), summary(series))).collect()))
+        Ok(self.lock()?.events.history(series, before))
     }
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {

@@ -10,19 +10,21 @@ use super::capability::{PolicyTier, ToolCapability, texts, texts_of, unreadable}
 use super::context::{Context, PolicyCall};
 use super::counted;
 use super::decision::Reason;
-use super::history::History;
+use super::history::{History, Series};
 use super::host::Host;
 use super::links::{Disk, Links, look_up};
 use super::path::LexPath;
 use super::policy_set::Policy;
-use super::rule::Access;
+use super::rule::{Access, Rule};
 use super::shell::{self, Command, FileEffect, Role, SideEffects, Unknown};
 use super::undeclared;
 use super::unicode::{has_unseen, is_unseen};
 
+mod checkout;
 mod hosts;
 mod matching;
 
+pub(crate) use self::checkout::checkout;
 pub(crate) use self::matching::SideEffect;
 
 /// A call, read once: what it would do, and what is known about its tool. Every answer about the
@@ -33,6 +35,10 @@ pub struct Prepared<'a> {
     pub(crate) call: PolicyCall<'a>,
     pub(crate) context: Cow<'a, Context>,
     pub(crate) history: History,
+    /// The rules over earlier calls that may match, with the series that each depends on.
+    pub(crate) asked: OnceCell<Vec<(&'a Rule, Vec<Series>)>>,
+    /// The series of identical calls, if the tool's record guards against duplicates.
+    pub(crate) repeated: OnceCell<Option<Series>>,
     pub(crate) capability: Cow<'a, ToolCapability>,
     pub(crate) tier: Option<PolicyTier>,
     pub(crate) target: Option<String>,
@@ -111,6 +117,8 @@ impl<'a> Prepared<'a> {
             call,
             context: Cow::Borrowed(context),
             history,
+            asked: OnceCell::new(),
+            repeated: OnceCell::new(),
             tier: capability.tier_of(arguments, call.origin, context.annotations, context.server_trusted),
             target: first_text(arguments, capability.target.as_deref()).map(str::to_owned),
             capability,

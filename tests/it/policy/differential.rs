@@ -18,6 +18,7 @@ use toolfold::policy::{Context, LexPath, Policy, PolicyCall, PolicyFile, PolicyS
 
 mod documents;
 mod grammar;
+mod interactive;
 mod state;
 
 use grammar::{ALLOWED, FORBIDDEN, Rng, program};

@@ -147,7 +147,7 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     settings.always_namespace = config.settings.gateway.namespace;
     settings.pins = pins_folder(None)
         .map(|folder| Pins::new(Arc::new(PinFiles::unchanged(folder)), config.settings.gateway.on_change));
-    let faults = profiles(&config, None, &servers).and_then(|profiles| {
+    let faults = profiles(&config, (None, ""), &servers).and_then(|profiles| {
         let mut settings = settings.clone();
         settings.profiles = profiles;
         check_profiles(&config, &settings)

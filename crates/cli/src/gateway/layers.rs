@@ -36,6 +36,8 @@ type Served = (SkillLayer, Arc<ServedSkills>);
 pub(super) struct OpenLayers {
     config: Config,
     store: Option<String>,
+    /// The tenant whose token authenticates the clients; empty if the gateway has only one.
+    tenant: String,
     client: &'static McpClient,
     trusted: BTreeSet<String>,
     /// The configured servers.
@@ -64,6 +66,7 @@ impl OpenLayers {
         Self {
             config,
             store,
+            tenant: String::new(),
             client,
             trusted,
             servers: servers.iter().map(|own| own.name.clone()).collect(),
@@ -74,6 +77,12 @@ impl OpenLayers {
             categories: OnceLock::new(),
             lock: OnceLock::new(),
         }
+    }
+
+    /// The same layers for the clients of a tenant.
+    pub(super) fn of_tenant(mut self, tenant: &str) -> Self {
+        tenant.clone_into(&mut self.tenant);
+        self
     }
 
     /// The same layers for showing tools only: no store is opened or created.
@@ -117,7 +126,7 @@ impl OpenLayers {
             return Ok(own.clone());
         }
         let Layers { policy, skills, person, .. } = if self.judges {
-            Layers::judging(&self.config, self.store.as_deref(), None, id)?
+            Layers::judging(&self.config, self.store.as_deref(), None, (&self.tenant, id))?
         } else {
             Layers::showing(&self.config)?
         };

@@ -13,7 +13,7 @@ use toolfold_gateway::settings::{Profile, ServerSettings, Settings};
 
 pub(super) fn profiles(
     config: &Config,
-    store: Option<&str>,
+    (store, tenant): (Option<&str>, &str),
     servers: &[ServerSettings],
 ) -> Result<BTreeMap<String, Profile>, Failure> {
     let mut all = BTreeMap::new();
@@ -21,7 +21,7 @@ pub(super) fn profiles(
         let own = config.with_profile(options);
         let selection = Selection::of_toolsets(options.toolsets.as_deref(), options.read_only)
             .map_err(|why| bad_profile(name, &why))?;
-        let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers));
+        let layers = Arc::new(OpenLayers::new(own, store.map(str::to_owned), servers).of_tenant(tenant));
         all.insert(name.clone(), Profile::new(layers, selection));
     }
     Ok(all)

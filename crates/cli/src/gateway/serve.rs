@@ -169,15 +169,15 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     if let Some(lock) = &gateway.lock {
         drop(read_lock(lock)?);
     }
-    let layers = |store| Arc::new(OpenLayers::new(config.clone(), store, &servers));
-    let mut settings = Settings::new(servers.clone(), layers(args.store.clone()), seal(&config)?);
+    let layers = |store, tenant: &str| Arc::new(OpenLayers::new(config.clone(), store, &servers).of_tenant(tenant));
+    let mut settings = Settings::new(servers.clone(), layers(args.store.clone(), ""), seal(&config)?);
     settings.always_namespace = gateway.namespace;
     settings.elicits = gateway.elicitation;
     settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
     settings.watch = watch;
     settings.pins = Some(pins(None, gateway.on_change));
     settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
-    settings.profiles = profiles(&config, args.store.as_deref(), &servers)?;
+    settings.profiles = profiles(&config, (args.store.as_deref(), ""), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
     check_profiles(&config, &settings)?;
     if let Some(address) = &gateway.http {
@@ -187,8 +187,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             let mut settings = settings.clone();
             settings.tenant = own.name.as_str().into();
             settings.pins = Some(pins(Some(&own.name), gateway.on_change));
-            settings.profiles = profiles(&config, Some(&store), &servers)?;
-            settings.layers = layers(Some(store));
+            settings.profiles = profiles(&config, (Some(&store), &own.name), &servers)?;
+            settings.layers = layers(Some(store), &own.name);
             all.push(settings);
         }
         if all.is_empty() {

@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::super::layers::load_policy;
 use super::super::lines::{Line, Lines};
 use super::super::output::{Failure, Outcome, json_line, progress, say_all, stream_data};
+use super::history::HistoryArgs;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::policy::Policy;
-use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_members};
+use toolfold::policy::eval::{Evaluated, evaluate, evaluate_after, evaluate_under, unknown_members};
+use toolfold::policy::{Context, Past, Policy};
 
 /// Maximum number of unknown members that are reported.
 const MAX_NAMED: usize = 20;
@@ -27,6 +28,9 @@ pub(crate) struct EvalArgs {
     /// rules is an error
     #[arg(long, value_name = "FILE|NAME")]
     policy: Option<String>,
+
+    #[command(flatten)]
+    history: HistoryArgs,
 
     /// Print one JSON object per row, with id, decision and reason
     #[arg(long)]
@@ -48,11 +52,23 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
         }
         None => None,
     };
+    if args.history.history.is_some() && policy.is_none() {
+        return Err(Failure::usage("--history requires --policy: each row with its own rules would count other calls"));
+    }
+    if args.history.history.as_deref() == Some("-") && (args.rows == "-" || args.policy.as_deref() == Some("-")) {
+        return Err(Failure::usage("only one of the rows, the policy and the history can come from standard input"));
+    }
+    let mut after = Context::default();
+    let past = match &policy {
+        Some(policy) => args.history.read(policy, &mut after)?,
+        None => None,
+    };
+    let under = Under { policy, past: past.map(|past| (past, after)) };
     let mut lines = Lines::open_lines(&args.rows)?;
     let mut code = ExitCode::SUCCESS;
     let mut named = BTreeSet::new();
     while let Some(line) = lines.next()? {
-        let text = match judge_line(&line, &args.rows, policy.as_ref(), &mut named) {
+        let text = match judge_line(&line, &args.rows, &under, &mut named) {
             Ok(row) if args.json => json_line(&row)?,
             Ok(row) => format!("{}\t{}\t{}\n", visible(&row.id), row.decision, visible(&row.reason)),
             Err(why) => {
@@ -66,6 +82,13 @@ pub(super) fn eval(args: &EvalArgs) -> Outcome {
         }
     }
     Ok(code)
+}
+
+/// What the rows are evaluated with.
+struct Under {
+    policy: Option<Policy>,
+    /// The earlier calls, with the conversation, the tenant and the time of the rows.
+    past: Option<(Past, Context)>,
 }
 
 /// Reports unknown members of a row, each once.
@@ -85,15 +108,10 @@ fn say_unknown(row: &Value, place: &Place, named: &mut BTreeSet<String>) {
     say_all(&said);
 }
 
-fn judge_line(
-    line: &Line,
-    file: &str,
-    policy: Option<&Policy>,
-    named: &mut BTreeSet<String>,
-) -> Result<Evaluated, Diagnostic> {
+fn judge_line(line: &Line, file: &str, under: &Under, named: &mut BTreeSet<String>) -> Result<Evaluated, Diagnostic> {
     let place = |column: usize| Place::file(file).line_column(line.number, column.max(1));
     let wrong = |column: usize, why: &str| {
-        let help = match policy {
+        let help = match under.policy {
             Some(_) => "a row is an object with id, tool and args on one line; omit `rule` or --policy",
             None => "a row is an object with id, rule, tool and args on one line",
         };
@@ -106,9 +124,10 @@ fn judge_line(
         Diagnostic::error("eval-row", place(why.column()), format!("not JSON: {message}"))
     })?;
     say_unknown(&row, &Place::file(file).line_column(line.number, 1), named);
-    let judged = match policy {
-        Some(policy) => evaluate_under(policy, &row),
-        None => evaluate(&row),
+    let judged = match (&under.policy, &under.past) {
+        (Some(policy), Some((past, after))) => evaluate_after(policy, past, after, &row),
+        (Some(policy), None) => evaluate_under(policy, &row),
+        (None, _) => evaluate(&row),
     };
     let mut judged = judged.map_err(|why| wrong(1, &why.to_string()))?;
     if judged.id.is_empty() {

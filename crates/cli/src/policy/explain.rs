@@ -9,6 +9,7 @@ use super::super::disk::{OwnDisk, absolute, home, working_folder};
 use super::super::layers::load_policy;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json, say_all};
 use super::super::table::table;
+use super::history::{HistoryArgs, earlier_lines};
 use super::toml_text::toml_string;
 use toolfold::diagnostic::visible;
 use toolfold::policy::{Context, Disk, Explanation, Family, History, Policy, PolicyCall, PolicyFile, ToolOrigin};
@@ -47,6 +48,9 @@ pub(crate) struct ExplainArgs {
     /// Evaluate as if no one could approve
     #[arg(long)]
     non_interactive: bool,
+
+    #[command(flatten)]
+    history: HistoryArgs,
 
     /// The explanation as JSON
     #[arg(long)]
@@ -96,7 +100,15 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     let broken = loaded.value.broken;
     let policy = Policy::new(vec![loaded.value]);
     let disk = (OwnDisk::CAN_LOOK && !args.as_written).then_some(&OwnDisk as &dyn Disk);
-    let mut explained = policy.prepare(call, &context, disk, History::default()).explain(&[]);
+    let past = args.history.read(&policy, &mut context)?;
+    let mut prepared = policy.prepare(call, &context, disk, History::default());
+    let mut earlier = Vec::new();
+    if let Some(past) = &past {
+        prepared = past.before(prepared);
+        earlier = past.conditions(&prepared);
+    }
+    let mut explained = prepared.explain(&[]);
+    explained.earlier = earlier;
     if broken && !explained.verdict.decision.runs() {
         explained.would_allow = vec!["nothing, until the policy file is fixed".to_owned()];
     }
@@ -155,6 +167,12 @@ fn explanation_page(explained: &Explanation) -> String {
         rows.push([part.kind.to_owned(), part.got.to_string(), text, by]);
     }
     out.push_str(&table(["part", "gets", "what", "by"], &rows));
+    if !explained.earlier.is_empty() {
+        out.push_str("\nearlier calls:\n");
+    }
+    for line in earlier_lines(&explained.earlier) {
+        out.push_str(&format!("  {}\n", visible(&line)));
+    }
     if let Some(close) = &explained.did_you_mean {
         out.push_str(&format!("\nno record or rule names this tool: did you mean `{}`?\n", visible(close)));
     }

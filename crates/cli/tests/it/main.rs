@@ -15,6 +15,7 @@ mod logs;
 mod measure;
 mod policy_derive;
 mod policy_eval;
+mod policy_history;
 mod policy_new;
 mod policy_templates;
 mod readme;
@@ -26,6 +27,8 @@ mod skill_places;
 mod skills;
 mod skills_run;
 mod store;
+#[cfg(unix)]
+mod tracked;
 
 use std::path::{Path, PathBuf};
 

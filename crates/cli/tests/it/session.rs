@@ -9,6 +9,7 @@ mod messages;
 mod page;
 mod project;
 mod protocol;
+mod racing;
 mod schema;
 mod skills;
 mod undo;

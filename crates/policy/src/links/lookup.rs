@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use super::tracked::look_at_git;
 use super::{Disk, DiskEntry, EntryKind, Links, follow};
 use crate::context::Context;
 use crate::decision::{Effect, Fit};
@@ -53,7 +54,9 @@ pub(crate) fn look_up(cx: &Prepared<'_>, disk: &dyn Disk) -> Links {
                 links.vouch(glob);
             }
         }
-        look(cx, rules().filter(|rule| rule.effect != Effect::Allow), disk, &mut links);
+        let restricting: Vec<&Rule> = rules().filter(|rule| rule.effect != Effect::Allow).collect();
+        look_at_git(cx, &restricting, disk, &mut links);
+        look(cx, &restricting, disk, &mut links);
     }
     links
 }
@@ -99,12 +102,11 @@ fn leads_where_it_says(folder: &str, tail: &Tail, disk: &dyn Disk) -> bool {
 const MAX_NAMES: usize = 20_000;
 
 /// Looks below the folders that a call reads, and notes for each rule what there is.
-fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn Disk, links: &mut Links) {
+fn look(cx: &Prepared<'_>, rules: &[&Rule], disk: &dyn Disk, links: &mut Links) {
     let context = cx.context.as_ref();
     if cx.is_shell && (cx.searched().next().is_none() || !cx.only_looks()) {
         return;
     }
-    let rules: Vec<&Rule> = rules.collect();
     let mut folders: Vec<FileEffect> = Vec::new();
     if cx.is_shell {
         folders.extend(cx.searched().cloned());
@@ -117,7 +119,7 @@ fn look<'r>(cx: &Prepared<'_>, rules: impl Iterator<Item = &'r Rule>, disk: &dyn
     let mut left = MAX_NAMES;
     for folder in &folders {
         let mut open: Vec<&PathPattern> = Vec::new();
-        for rule in &rules {
+        for rule in rules {
             if let Some((pattern, _)) = &rule.path
                 && cx.concerns(rule)
                 && cx.matches(rule, SideEffect::File(folder)) == Fit::Maybe

@@ -1,6 +1,7 @@
 //! How a rule and a call fit together: by its tool, and by each thing that it does.
 
 use super::Prepared;
+use super::checkout::checkout;
 use super::hosts::mentioned;
 use crate::capability::Family;
 use crate::decision::{Effect, Fit};
@@ -201,6 +202,7 @@ impl Prepared<'_> {
         match pattern.fit(path, file.recursive, &self.context, loosen) {
             Fit::Yes if !file.certain => Fit::Maybe,
             Fit::Maybe if !loosen && self.was_looked_through(file, path, pattern) => Fit::No,
+            Fit::Maybe if !loosen && was_looked_up_in_git(self, file, path, pattern) => Fit::No,
             fit => fit,
         }
     }
@@ -231,4 +233,14 @@ fn is_unnamed_setting(call: &Prepared<'_>, rule: &Rule, file: &FileEffect) -> bo
     let absolute = path.absolute(&call.context);
     let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
     !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
+}
+
+/// Whether git tracks nothing that a pattern names among the files that a checkout writes below
+/// a folder.
+fn was_looked_up_in_git(call: &Prepared<'_>, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
+    let Some(links) = &call.context.links else { return false };
+    file.access == Access::Write
+        && path.tail().is_some()
+        && links.is_clear(&path.absolute(&call.context).to_string(), pattern)
+        && checkout(call).is_some()
 }

@@ -4,6 +4,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use toolfold::policy::{Context, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+
 use crate::gateway::serving::place::{Http, Place, TOOLFOLD, children, eventually, server, signal};
 use crate::gateway::serving::upstream::Upstream;
 use crate::gateway::serving::web::{Reply, post, request, session, session_of};
@@ -195,6 +197,47 @@ fn tenants_have_their_own_sessions_approvals_and_audit() {
         let environment = String::from_utf8_lossy(&environment).into_owned();
         assert!(!environment.contains("ada's") && !environment.contains("bob's"), "{environment}");
     }
+    signal(own.child.id(), "TERM");
+}
+
+/// The limit of a tenant counts under the name whose token authenticates the request.
+#[test]
+fn calls_count_for_the_tenant_of_the_token() {
+    let place = Place::new();
+    let rules = "[tool.\"mcp:server/echo\"]\ntier = \"b\"\nwrites = []\n[[rule]]\ndecide = \"deny\"\n\
+        tool = \"mcp:server/echo\"\nover = { count = 1, within = \"1h\", per = \"tenant\" }\n";
+    let policy = place.put("policy.toml", rules);
+    let options =
+        format!("--arm full --profile off --policy {policy} --store {} --tenant ada=ADA_TOKEN", place.file("store.db"));
+    let command = place.gateway(&options, &server("--raw"));
+    let mut starts = place.command(TOOLFOLD);
+    starts.args(["gateway", "--http", "127.0.0.1:0"]).args(&command[2..]).env("ADA_TOKEN", "ada's");
+    let own = Http::of(starts.stderr(Stdio::piped()).spawn().unwrap());
+    let ada = ("Authorization", "Bearer ada's");
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"web","version":"1"}}}"#;
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"}}}"#;
+    // Two sessions: the limit is not that of a conversation.
+    let answers: Vec<String> = (0..2)
+        .map(|_| {
+            let id = session_of(&post(own.address(), &[ada], hello));
+            let session = ("Mcp-Session-Id", id.as_str());
+            let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+            assert_eq!(post(own.address(), &[ada, session], ready).status, 202);
+            post(own.address(), &[ada, session], call).body
+        })
+        .collect();
+    assert!(!answers[0].contains("1 calls ran within 3600 s"), "{}", answers[0]);
+    assert!(answers[1].contains("1 calls ran within 3600 s"), "{}", answers[1]);
+    let records = place.toolfold(&["audit", "export", "--store", &place.file("store-ada.db")]).0;
+    let file = PolicyFile::load(rules, "p", PolicyScope::User).into_result().unwrap();
+    let (policy, arguments) = (Policy::new(vec![file]), json!({"text": "a"}));
+    let origin = ToolOrigin::Mcp("server".to_owned());
+    let series = |tenant: &str| {
+        let context = Context::default().with_tenant(tenant);
+        let prepared = policy.prepare(PolicyCall::new(&origin, "echo", &arguments), &context, None, History::default());
+        prepared.series().remove(0).key
+    };
+    assert!(records.contains(&series("ada")) && !records.contains(&series("")), "{records}");
     signal(own.child.id(), "TERM");
 }
 

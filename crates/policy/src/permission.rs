@@ -2,6 +2,7 @@
 //! commands, or its tier.
 
 use super::argv::{Word, base_name, behind_first, display, first, program};
+use super::command::CommandPattern;
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::path::names_parent;
@@ -9,7 +10,7 @@ use super::policy_set::Policy;
 use super::prepared::{Prepared, SideEffect, glob_of_links, is_here};
 use super::programs::{self, Does};
 use super::rule::{Access, Rule};
-use super::shell::{FileEffect, Unknown, Weight, launchers, readonly};
+use super::shell::{FileEffect, Unknown, Weight, launchers, readonly, tables};
 
 /// The allow for a file or a host of a call to a tool that is not a shell. One over paths and hosts
 /// needs both in the call.
@@ -127,6 +128,9 @@ impl Policy {
                 return Err(part.reason());
             }
         }
+        if by.is_none() && self.read_only_shell(&cx.context) && is_comment(cx) {
+            by = Some(Reason::new(Effect::Allow, "it contains only comments"));
+        }
         by.ok_or_else(|| "it contains no command that a rule allows".to_owned())
     }
 
@@ -148,13 +152,25 @@ impl Policy {
         let renamed = self.program_at(program).map(|name| [&[Word::known(name)], behind_first(words)].concat());
         for rule in over_commands(cx, rules) {
             let Some(pattern) = &rule.command else { continue };
-            if pattern.allows(words) || matches!(&renamed, Some(renamed) if pattern.allows(renamed)) {
+            if allows(pattern, words) || matches!(&renamed, Some(renamed) if allows(pattern, renamed)) {
                 return Some(by_rule(rule, "allowed"));
             }
         }
         let reads = self.read_only_shell(&cx.context) && readonly::only_reads(words, cx.context.workspace_trusted);
         if reads { Some(Reason::new(Effect::Allow, format!("`{program}` only reads"))) } else { None }
     }
+}
+
+/// Whether a call consists of comments, which run nothing.
+fn is_comment(cx: &Prepared<'_>) -> bool {
+    let effects = &cx.effects;
+    let is_empty = effects.commands.is_empty() && effects.files.is_empty() && effects.unknowns.is_empty();
+    is_empty && matches!(&cx.command_line, Some(line) if line.trim_start().starts_with('#'))
+}
+
+/// Whether a pattern allows a command, with or without the harmless flags before its subcommand.
+fn allows(pattern: &CommandPattern, words: &[Word]) -> bool {
+    pattern.allows(words) || matches!(tables::without_flags(words), Some(plain) if pattern.allows(&plain))
 }
 
 /// The first unknown of a weight.
@@ -195,7 +211,7 @@ fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
 /// Whether an allow names a variable that is set for a command, with its value.
 fn names_variable(cx: &Prepared<'_>, rule: &Rule, (index, name): (usize, &str), value: Option<&str>) -> bool {
     let Some(pattern) = &rule.command else { return false };
-    pattern.sets(name, value) && pattern.allows(cx.words_of(index)) && cx.of_tool(rule)
+    pattern.sets(name, value) && allows(pattern, cx.words_of(index)) && cx.of_tool(rule)
 }
 
 /// Whether an allow names the interpreter of a part, and so any code of it.

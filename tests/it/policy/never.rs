@@ -295,3 +295,52 @@ fn patterns_with_an_unexpected_meaning() {
     assert_eq!(rule("Read(//secrets/**)"), [""; 0]);
     assert_eq!(rule("Read(**/secrets/**)"), [""; 0]);
 }
+
+/// The ways in which a first policy fails without a word, by their numbers in the design: loading
+/// says each as an error, or `lint` as a warning. The eighth is about the templates:
+/// `policy_templates::secrets_and_metadata`.
+#[test]
+fn the_silent_failures_of_a_first_policy() {
+    let rule = |effect: &str, rule: &str| format!("{effect} = [{rule:?}]\n");
+    let query = |decide: &str, pattern: &str| {
+        format!(
+            "[tool.query]\ntier = 'a'\nwrites = []\n[[rule]]\ndecide = '{decide}'\ntool = 'query'\nargs = {{ sql = {pattern:?} }}\n"
+        )
+    };
+    let shell = "[tool.run_shell]\ntier = 'b'\ncommand = 'command'\n";
+    let contact = "[tool.delete_contact]\ntier = 'b'\nwrites = []\n";
+    let mut cases = vec![
+        (1, rule("deny", "Bash(rm:*)") + shell, "policy-no-shell"),
+        (2, "[tool.Bash]\ntier = 'read_only'\n".to_owned(), "policy-shell-tier"),
+        (2, format!("{shell}like = 'Bash'\n").replace("'b'", "'read_only'"), "policy-shell-tier"),
+        (4, rule("deny", "delete_contakt") + contact, "policy-close-name"),
+        (4, rule("allow", "delete_contakt") + contact, "policy-close-name"),
+    ];
+    for effect in ["allow", "ask", "deny"] {
+        for pattern in ["SELECT *", "*DROP TABLE*"] {
+            cases.push((3, query(effect, pattern), "policy-args-language"));
+        }
+        cases.push((3, query(effect, "^SELECT .*"), "policy-args-literal"));
+        cases.push((5, rule(effect, "WebFetch(domain:api.example.com:8080)"), "policy-host-port"));
+        cases.push((5, rule(effect, "WebFetch(domain:*example.com)"), "policy-host-boundary"));
+        for pattern in ["Bash(rm {a,b})", "Bash(cat .{env,envrc}:*)"] {
+            cases.push((6, rule(effect, pattern), "policy-pattern"));
+        }
+        for pattern in ["Bash(rm [ab]*)", "Bash(rm x[0-9])", "Bash(cat [!x].txt:*)"] {
+            cases.push((6, rule(effect, pattern), "policy-pattern-literal"));
+        }
+        cases.push((7, rule(effect, "Read(/secrets/**)"), "policy-root-path"));
+    }
+    for effect in ["ask", "deny"] {
+        cases.push((6, rule(effect, "Bash(FOO=1 rm:*)"), "policy-pattern"));
+    }
+    for (number, text, code) in cases {
+        let (file, found) = load(&text);
+        let warned = file.lint().iter().any(|one| one.code == code && one.help.is_some());
+        assert!(warned || found.contains(&(code, Severity::Error)), "{number}: {text}: {found:?} {:?}", file.lint());
+    }
+    // What only looks like one of them.
+    for text in ["Bash(pip install .[dev]:*)", "Bash([ -f x ])", "Bash(npm test -- '[a-z]')", "Bash(rm build/*)"] {
+        assert_eq!(load(&rule("deny", text)).0.lint(), [], "{text}");
+    }
+}

@@ -300,3 +300,74 @@ fn arguments_that_change_nothing() {
     let prepared = policy.prepare(call, &context, None, History::default());
     assert!(prepared.displayed(&prepared.decide(&[])).arguments.contains("thought"));
 }
+
+/// Flags before the subcommand that the row of the program lists as harmless; an option with a
+/// value, or one that no row lists, stays a part of the command.
+#[test]
+fn flags_before_a_subcommand() {
+    check(
+        &["allow Bash(git log:*)", "allow Bash(cargo nextest run:*)", "allow Bash(RUSTFLAGS=* cargo hack test:*)"],
+        &[
+            ("git --no-pager log -3", "allow"),
+            ("cargo --locked -q nextest run --workspace", "allow"),
+            ("cargo hack --feature-powerset --no-dev-deps test --locked", "allow"),
+            ("RUSTFLAGS=-Dwarnings cargo hack --each-feature test", "allow"),
+            ("git --no-pager push", "ask"),
+            ("git -c core.pager=x log", "ask"),
+            ("git -C ../other log", "ask"),
+            ("git --git-dir=x log", "ask"),
+            ("git --no-pager --paginate log", "ask"),
+            ("git --no-pager -c alias.log=push log", "ask"),
+            ("git -- log", "ask"),
+            ("cargo --config x nextest run", "ask"),
+            ("cargo --unknown nextest run", "ask"),
+            ("cargo +nightly nextest run", "ask"),
+            ("cargo hack --remove-dev-deps test", "ask"),
+            ("cargo hack --feature-powerset run", "ask"),
+            ("cargo --locked", "ask"),
+            ("cargo \"$x\" nextest run", "ask"),
+        ],
+    );
+    // An exact rule covers nothing behind the subcommand.
+    check(&["allow Bash(git status)"], &[("git --no-pager status", "allow"), ("git --no-pager status -s", "ask")]);
+    check(&["allow Bash(git log:*)", "deny Bash(git --no-pager:*)"], &[("git --no-pager log", "deny")]);
+}
+
+/// A rule that names the file covers what it holds; one that leaves the file open does not.
+#[test]
+fn a_sourced_file_that_a_rule_names() {
+    let named = ["allow Bash(source .venv/bin/activate)", "allow Bash(pytest:*)", "allow Bash(cd:*)"];
+    check(
+        &named,
+        &[
+            ("source .venv/bin/activate", "allow"),
+            ("cd /w && source .venv/bin/activate && pytest tests", "allow"),
+            ("source .venv/bin/activate && rm x", "ask"),
+            ("source .venv/bin/activate x", "ask"),
+            ("source .venv/bin/deactivate", "ask"),
+            ("source \"$x\"", "ask"),
+            (". .venv/bin/activate", "ask"),
+            ("source /dev/stdin", "ask"),
+        ],
+    );
+    check(&["allow Bash(source:*)"], &[("source .venv/bin/activate", "ask"), ("source x", "ask")]);
+    let denied = ["allow Bash(source ./a)", "deny Read(./a)"];
+    check(&denied, &[("source ./a", "deny")]);
+}
+
+/// A line of comments runs nothing; an assignment, a redirection and an empty text are no comments.
+#[test]
+fn a_comment_runs_nothing() {
+    let decided = |text: &str, command: &str| {
+        let file = PolicyFile::load(text, "policy.toml", PolicyScope::User).into_result().unwrap();
+        let arguments = json!({ "command": command });
+        let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
+        Policy::new(vec![file]).decide(&call, &Context::default().with_interactive(true).with_cwd("/w"), &[]).decision
+    };
+    let reads = "[policy]\nread_only_shell = true\n[tool]\nBash = { undo = 'snapshot', interactive = false }\n";
+    assert!(decided(reads, "# the tests").runs() && decided(reads, "# one\n# two").runs());
+    for command in ["", " ", "# x\nrm y", "#x\nPATH=.", "# x\n>y", "# \u{202e}"] {
+        assert_eq!(decided(reads, command), Decision::Confirm, "{command:?}");
+    }
+    assert_eq!(decided(&reads.replace("true", "false"), "# the tests"), Decision::Confirm);
+}

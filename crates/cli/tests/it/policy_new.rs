@@ -46,11 +46,11 @@ const RUNS_CODE: [&str; 10] = [
     "Bash(python -c:*)",
     "Bash(python3 -c:*)",
     "Bash(node -e:*)",
-    "Bash(node --test:*)",
+    "Bash, command = node --test:*",
 ];
 
 #[test]
-fn an_agent_works_under_the_coding_policy() {
+fn corpus_of_an_agent_under_the_coding_policy() {
     let Some(path) = crate::corpus("policy/benign.jsonl") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let policy = Policy::new(vec![policy("coding")]);
@@ -91,7 +91,7 @@ fn decided(policy: &Policy, row: &Value) -> Decision {
 /// current results, which only rise; the goals are 75 % and 65 %, with the projects' own allows
 /// 85 % and 75 %.
 #[test]
-fn commands_of_real_projects_under_the_coding_policy() {
+fn corpus_of_real_projects_under_the_coding_policy() {
     let rows = rows("policy/benign3.jsonl");
     if rows.is_empty() {
         return;
@@ -120,14 +120,27 @@ fn commands_of_real_projects_under_the_coding_policy() {
 }
 
 /// The rows of AGENTS.md and all rows that run, shipped and with the projects' allows.
-const FLOORS: [[usize; 2]; 2] = [[64, 395], [75, 420]];
+const FLOORS: [[usize; 2]; 2] = [[69, 439], [78, 457]];
+
+/// Commands of other projects, written from memory and not from the data. The floor is the current
+/// result.
+#[test]
+fn usual_commands_under_the_coding_policy() {
+    let policy = Policy::new(vec![policy("coding")]);
+    let text = crate::project("tests/fixtures/policy/usual_commands.txt");
+    let commands: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let row = |command: &str| json!({ "tool": "Bash", "args": { "command": command } });
+    let asked: Vec<&&str> = commands.iter().filter(|command| !decided(&policy, &row(command)).runs()).collect();
+    println!("{}/{} usual commands run unasked; not {asked:#?}", commands.len() - asked.len(), commands.len());
+    assert!(asked.len() <= 11, "{asked:#?}");
+}
 
 /// What the red teams tried, under the shipped template instead of the rules of each row. The
 /// template allows writing in the folder, so each file of a row there is one that it protects: a
 /// file beside the folder, or `.env`. With the line that is prepared in the template for it,
 /// reading outside of the folder asks.
 #[test]
-fn attacks_under_the_coding_policy() {
+fn corpus_of_attacks_under_the_coding_policy() {
     let text = run(&["policy", "new", "--for", "coding"]).out;
     let confined = text.replace("    # \"Read(!**)\",", "    \"Read(!**)\",");
     assert_ne!(text, confined);
@@ -169,7 +182,7 @@ const MEANT: [&str; 8] = [
 ];
 
 #[test]
-fn other_shells_run_nothing_unasked() {
+fn corpus_of_other_shells_runs_nothing_unasked() {
     let rows = rows("policy/windows_shells.jsonl");
     if rows.is_empty() {
         return;

@@ -64,7 +64,7 @@ fn no_allow_covers_unknown_options() {
 
 /// Programs that print or ignore their words, scripts and code with options of their own, and the
 /// only subcommand without a row, which prints a file of the folder.
-const OWN_OPTIONS: [&str; 12] = [
+const OWN_OPTIONS: [&str; 13] = [
     "echo",
     "cd",
     "exit",
@@ -77,6 +77,7 @@ const OWN_OPTIONS: [&str; 12] = [
     "python3 -m django test",
     "node a.",
     "node -e",
+    "tsx a.",
 ];
 
 #[test]
@@ -209,7 +210,7 @@ fn secrets_and_metadata() {
         check(domain, &files.map(|file| ("Read", json!({ "file_path": file }), DENY)));
     }
     let urls = ["http://169.254.169.254/latest", "http://[fd00:ec2::254]/latest", "http://metadata.google.internal/x"];
-    for domain in ["data", "http", "ops"] {
+    for domain in ["coding", "data", "http", "ops"] {
         check(domain, &urls.map(|url| ("WebFetch", json!({ "url": url }), DENY)));
     }
 }

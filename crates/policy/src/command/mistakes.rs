@@ -19,13 +19,15 @@ pub(crate) enum Mistake {
     Colon,
     /// `$HOME`, `$(…)`: a parsed command contains their value.
     Expansion,
+    /// `[a-z]`, `[!x]`, `[ab]*`: a class of a shell's globs.
+    Class,
 }
 
 impl Mistake {
     /// Whether a pattern with it never matches. If not, it only matches less than its author may
     /// think.
     pub(crate) fn never(self) -> bool {
-        self != Self::Expansion
+        !matches!(self, Self::Expansion | Self::Class)
     }
 
     /// What is wrong, and what to write instead.
@@ -52,6 +54,10 @@ impl Mistake {
             Self::Expansion => (
                 "an expansion is literal in a pattern, and a parsed command contains its value",
                 "write the expanded text: `~/…` for a path in the home folder",
+            ),
+            Self::Class => (
+                "`[` and `]` are literal in a pattern",
+                "write `?` for one character and `*` for any, or one rule for each name; quote brackets that are meant",
             ),
         }
     }
@@ -87,7 +93,10 @@ impl Mistake {
         if whole.iter().any(|text| text == ":*") || first.contains(':') && !first.contains(['/', '\\']) {
             return Some(Self::Colon);
         }
-        if bare.iter().any(|text| expands(text)) { Some(Self::Expansion) } else { None }
+        if bare.iter().any(|text| expands(text)) {
+            return Some(Self::Expansion);
+        }
+        if whole.iter().any(|text| has_class(text)) { Some(Self::Class) } else { None }
     }
 }
 
@@ -111,6 +120,13 @@ fn is_operator(word: &str) -> bool {
 fn has_alternatives(word: &str) -> bool {
     let braces = between(word, '{', '}');
     braces.contains(',') || braces.contains("..") || between(word, '(', ')').contains('|')
+}
+
+/// `[a-z]`, `[!x]`, or brackets beside a wildcard; but not `.[dev]`, an extra of a Python package.
+fn has_class(word: &str) -> bool {
+    let inner = between(word, '[', ']');
+    let is_range = matches!(inner.as_bytes(), [from, b'-', to, ..] if from < to);
+    !inner.is_empty() && (is_range || inner.starts_with(['!', '^']) || word.contains(['*', '?']))
 }
 
 /// What a word has between two characters.

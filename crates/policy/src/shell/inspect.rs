@@ -1,7 +1,7 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
 use super::rows;
-use super::side_effects::{Command, FileEffect, Role, Weight};
+use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
 use super::walker::{Input, Walker};
 use super::{builtins, code, files, heuristics, launchers, outputs, scripts, wrappers};
 use crate::argv::{Word, all_known, base_name, behind_first, first, unknown};
@@ -44,7 +44,7 @@ impl Walker {
             return self.shell(shell, &base, &words, (input, index));
         }
         match base.as_str() {
-            "source" | "." => return self.sourced(&base, &words, input),
+            "source" | "." => return self.sourced(&base, &words, (input, index)),
             "eval" | "trap" => return self.evaluated(&base, &words),
             _ => {}
         }
@@ -201,13 +201,16 @@ impl Walker {
         }
     }
 
-    /// `source file`: what it holds runs in this shell.
-    fn sourced(&mut self, base: &str, words: &[Word], input: &Input) {
+    /// `source file`: what it holds runs in this shell. A rule that names the file covers it.
+    fn sourced(&mut self, base: &str, words: &[Word], (input, index): (&Input, usize)) {
         if words.get(1).is_some_and(is_stdin) {
             self.stdin_payload(input);
         }
-        let file = words.iter().skip(1).find(|word| !word.is("--"));
-        self.found.unknown("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
+        let at = words.iter().skip(1).position(|word| !word.is("--")).map(|at| at + 1);
+        let file = at.and_then(|at| words.get(at));
+        let part = Unknown::new("sourced-file", file.map_or("", |file| &file.text), Weight::Code);
+        let option = if self.supposing { None } else { at.map(|at| (index, at)) };
+        self.found.unknowns.push(Unknown { option, ..part });
         files::guessed(self, base, words);
         if let Some(file) = file {
             self.fed(file);

@@ -1,7 +1,7 @@
 //! What the table of programs says that several modules need.
 
-use crate::argv::{Word, program};
-use crate::programs::{self, Program};
+use crate::argv::{Word, base_name, program};
+use crate::programs::{self, Does, Program};
 
 use super::meaning::meaning;
 
@@ -41,6 +41,24 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
         };
     }
     None
+}
+
+/// The words of a command without the harmless flags before its subcommand: `cargo --locked nextest
+/// run` is `cargo nextest run`. `None` if it has none.
+pub(crate) fn without_flags(words: &[Word]) -> Option<Vec<Word>> {
+    let (program, mut rest) = words.split_first()?;
+    let mut name = base_name(program.get()?).to_owned();
+    let mut plain = vec![program.clone()];
+    while let Some(row) = programs::row(&name).filter(|row| row.subcommands) {
+        let is_flag = |word: &Word| word.get().is_some_and(|text| row.does(text) == Some(Does::Flag));
+        let from = rest.iter().position(|word| !is_flag(word))?;
+        let (subcommand, behind) = rest.get(from..)?.split_first()?;
+        name = format!("{name} {}", subcommand.get().filter(|text| !text.starts_with(['-', '+']))?);
+        plain.push(subcommand.clone());
+        rest = behind;
+    }
+    plain.extend_from_slice(rest);
+    if plain.len() < words.len() { Some(plain) } else { None }
 }
 
 /// Whether an environment variable makes a program run or load something else.

@@ -45,6 +45,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostic::InvalidValue;
 use crate::schema::{self, MAX_DEPTH, text_member};
 
 /// The maximum number of errors of one check.
@@ -99,11 +100,6 @@ pub enum InvalidKind {
     More,
 }
 
-/// Why a schema cannot be compiled. Its `Display` is one line in lower case.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SchemaError(String);
-
 /// An error in the arguments. [`Display`](fmt::Display) is a line for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -123,20 +119,20 @@ impl Validator {
     /// Compiles a schema. Drafts 4 to 2020-12: `$schema` selects the draft; the default is 2020-12.
     ///
     /// # Errors
-    /// [`SchemaError`] if the schema is nested too deep, violates its draft, or has an external or
+    /// [`InvalidValue`] if the schema is nested too deep, violates its draft, or has an external or
     /// unresolvable reference. References are never fetched.
-    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+    pub fn compile(schema: &Value) -> Result<Self, InvalidValue> {
         Self::compile_shared(Arc::new(schema.clone()))
     }
 
     /// Like [`compile`](Self::compile), for a schema with shared ownership.
-    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, SchemaError> {
+    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, InvalidValue> {
         let schema = &*shared;
         if schema::deeper_than(schema, MAX_DEPTH) {
-            return Err(SchemaError(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
+            return Err(InvalidValue::from(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
         }
-        let chain = usize::try_from(work::chain(schema).map_err(SchemaError)?).unwrap_or(usize::MAX);
-        let (instrumented, references) = steps::with_steps(schema).map_err(SchemaError)?;
+        let chain = usize::try_from(work::chain(schema).map_err(InvalidValue::from)?).unwrap_or(usize::MAX);
+        let (instrumented, references) = steps::with_steps(schema).map_err(InvalidValue::from)?;
         let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
         let mut options = options.with_keyword(steps::KEYWORD, steps::step);
@@ -148,8 +144,8 @@ impl Validator {
                 let explains = cfg!(panic = "unwind") || !references;
                 Ok(Self { compiled, schema: shared, explains, chain })
             }
-            Ok(Err(error)) => Err(SchemaError(compile_error(&error))),
-            Err(steps::OutOfBudget) => Err(SchemaError("the schema is too complex to compile".to_owned())),
+            Ok(Err(error)) => Err(InvalidValue::from(compile_error(&error))),
+            Err(steps::OutOfBudget) => Err(InvalidValue::from("the schema is too complex to compile".to_owned())),
         }
     }
 

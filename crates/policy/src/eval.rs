@@ -37,6 +37,7 @@ use super::load::PolicyFile;
 use super::policy_set::Policy;
 use super::prepared::Prepared;
 use super::rule::PolicyScope;
+use crate::diagnostic::InvalidValue;
 use crate::name::nearest;
 
 /// What corpora say of a row for those who read it.
@@ -52,21 +53,6 @@ pub struct Evaluated {
     pub decision: &'static str,
     /// The reason.
     pub reason: String,
-}
-
-/// Why a row is not evaluated.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EvalRowError {
-    /// The row is not an object, or a member has the wrong type. Contains the error of the reader.
-    #[error("{0}")]
-    Malformed(String),
-    /// It names no tool.
-    #[error("the row has no `tool`")]
-    NoTool,
-    /// It has rules, and is to be evaluated under a policy.
-    #[error("the row has its own rules, so it is unclear which of the two policies applies")]
-    OwnRules,
 }
 
 /// A row, read.
@@ -91,8 +77,8 @@ pub struct Row {
 /// Evaluates a row under its own rules.
 ///
 /// # Errors
-/// [`EvalRowError`] if the row is not an object with the required members.
-pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
+/// [`InvalidValue`] if the row is not an object with the required members.
+pub fn evaluate(row: &Value) -> Result<Evaluated, InvalidValue> {
     let row = Row::read(row)?;
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
 }
@@ -100,10 +86,14 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
 /// Evaluates a row under a policy. The row has no rules.
 ///
 /// # Errors
-/// [`EvalRowError`] if the row has rules, or is not an object with the required members.
-pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRowError> {
+/// [`InvalidValue`] if the row has rules, or is not an object with the required members.
+pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, InvalidValue> {
     let row = Row::read(row)?;
-    if row.has_rules { Err(EvalRowError::OwnRules) } else { Ok(row.decide(policy, &[])) }
+    if row.has_rules {
+        Err("the row has its own rules, so it is unclear which of the two policies applies".into())
+    } else {
+        Ok(row.decide(policy, &[]))
+    }
 }
 
 /// The members of a row that mean something, but for the notes of corpora.
@@ -183,9 +173,9 @@ impl Row {
     /// Reads a row.
     ///
     /// # Errors
-    /// [`EvalRowError`] if the row is not an object with the required members.
-    pub fn read(row: &Value) -> Result<Self, EvalRowError> {
-        let row = Written::deserialize(row).map_err(|why| EvalRowError::Malformed(why.to_string()))?;
+    /// [`InvalidValue`] if the row is not an object with the required members.
+    pub fn read(row: &Value) -> Result<Self, InvalidValue> {
+        let row = Written::deserialize(row).map_err(|why| InvalidValue::from(why.to_string()))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
         let links = ctx.links.map(|links| {
@@ -217,7 +207,7 @@ impl Row {
         setting.others.push(setting.file);
         Ok(Self {
             id: row.id.as_str().unwrap_or_default().to_owned(),
-            tool: row.tool.ok_or(EvalRowError::NoTool)?,
+            tool: row.tool.ok_or("the row has no `tool`")?,
             origin: ctx.server.map_or(ToolOrigin::Native, ToolOrigin::Mcp),
             arguments: row.args,
             links,

@@ -13,12 +13,12 @@ use super::fs::SkillFs;
 use super::library::Skill;
 use super::permission::Permission;
 use super::render::{Facts, Inputs, render};
-use super::resource::{self, ResourceError};
+use super::resource;
 use super::roots::Scope;
 use super::search;
 use super::strict::escape;
 use super::view::SkillView;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, InvalidValue, Place};
 
 /// The arguments of an `activate_skill` call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -116,7 +116,7 @@ pub enum ActivateError {
     },
     /// The requested file cannot be returned.
     #[error(transparent)]
-    Resource(#[from] ResourceError),
+    Resource(#[from] InvalidValue),
 }
 
 /// What the text states about the tool categories that a skill uses.

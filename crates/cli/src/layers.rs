@@ -174,10 +174,8 @@ pub(super) fn guarded(config: &Config) -> Vec<&Path> {
 
 /// The context of policy in this process. `own` are files that no call may write.
 pub(super) fn context(own: &[&Path]) -> Context {
-    let mut context = Context::default()
-        .with_interactive(true)
-        .with_protected(protected(own))
-        .with_secrets(super::approver_key::places());
+    let mut context = Context::default().with_interactive(true).with_protected(protected(own));
+    context.secrets = super::approver_key::places();
     (context.cwd, context.home) = (working_folder(), home());
     context.project = context.cwd.as_deref().map(project_of).unwrap_or_default();
     context

@@ -28,20 +28,6 @@ impl Series {
     pub fn new(key: impl Into<String>) -> Self {
         Self { key: key.into(), since_ms: i64::MIN, values: Vec::new() }
     }
-
-    /// Sets [`Self::since_ms`].
-    #[must_use]
-    pub fn with_since_ms(mut self, since_ms: i64) -> Self {
-        self.since_ms = since_ms;
-        self
-    }
-
-    /// Sets [`Self::values`].
-    #[must_use]
-    pub fn with_values(mut self, values: Vec<String>) -> Self {
-        self.values = values;
-        self
-    }
 }
 
 /// An event that a call adds to a series, as its audit record contains it.

@@ -239,13 +239,14 @@ fn asked(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
         Some(Memory::AfterReading(labels)) => labels.iter().map(|label| labelled(call, *label)).collect(),
         Some(Memory::Over(over)) => {
             let (owner, measured) = (owner(call, over.per), over.measure.name());
-            let series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
-            let since = over.within_ms.map_or(i64::MIN, |within| call.context.now_ms.saturating_sub(within) + 1);
-            let values = match &over.measure {
-                Measure::CountDistinct(arg) => values(call.call.arguments.get(arg)),
-                _ => Vec::new(),
-            };
-            vec![series.with_since_ms(since).with_values(values)]
+            let mut series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
+            if let Some(within) = over.within_ms {
+                series.since_ms = call.context.now_ms.saturating_sub(within) + 1;
+            }
+            if let Measure::CountDistinct(arg) = &over.measure {
+                series.values = values(call.call.arguments.get(arg));
+            }
+            vec![series]
         }
     }
 }

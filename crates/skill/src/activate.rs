@@ -45,27 +45,6 @@ impl ActivateRequest {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// Sets [`Self::arguments`].
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
-        self.arguments = Some(arguments.into());
-        self
-    }
-
-    /// Sets [`Self::input`].
-    #[must_use]
-    pub fn with_input(mut self, input: Value) -> Self {
-        self.input = Some(input);
-        self
-    }
-
-    /// Sets [`Self::approved`].
-    #[must_use]
-    pub fn with_approved(mut self, approved: bool) -> Self {
-        self.approved = approved;
-        self
-    }
-
     /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list.
     /// `command` and `skill` are accepted for `name`, because other systems use them.
     ///

@@ -34,7 +34,7 @@ impl Conversation {
             (Err(why), _) => Err(format!("invalid JSON: {why}")),
             (Ok(_), None) => Err("no skills are available".to_owned()),
         };
-        let (layer, request) = match asked {
+        let (layer, mut request) = match asked {
             Ok(asked) => asked,
             Err(why) => {
                 let answer = self.nudged(Answer::error(ReplyKind::Invalid, why), nudge);
@@ -55,7 +55,8 @@ impl Conversation {
                 None => {}
             }
         }
-        Outcome::Reply(answer_request(self, current, layer, &request.with_approved(true), nudge, decided))
+        request.approved = true;
+        Outcome::Reply(answer_request(self, current, layer, &request, nudge, decided))
     }
 
     /// Approves a skill for the rest of the conversation, for a host without a policy. A rule that
@@ -146,12 +147,12 @@ pub(super) fn resumed(
     call: &Call,
     approval: &ApprovalId,
     layer: &SkillLayer,
-    request: ActivateRequest,
+    mut request: ActivateRequest,
 ) -> Resumed {
     let nothing = Arguments::from_text("");
     let current = CallInProgress { call, arguments: &nothing, digest: "", retried: false, asks_anew: false };
     let decided = Some((PolicyMark::Confirm, format!("approved as {approval}")));
-    let request = request.with_approved(true);
+    request.approved = true;
     Resumed::Answered(answer_request(conversation, &current, layer, &request, Nudge::None, decided))
 }
 

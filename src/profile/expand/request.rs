@@ -34,13 +34,6 @@ impl ExpandRequest {
         self
     }
 
-    /// Sets [`Self::query`].
-    #[must_use]
-    pub fn with_query(mut self, query: String) -> Self {
-        self.query = Some(query);
-        self
-    }
-
     /// Reads the arguments of a call. A single string counts as a list of one, and the original
     /// design's `category` as `categories`. Unknown keys are ignored.
     ///

@@ -48,7 +48,7 @@ pub(crate) use arm::serialize_whole;
 pub use arm::{Arm, CustomArm, Delivery, Detail};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::Choice;
-pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose};
+pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose_auto_arm};
 pub use client::{ClientProfile, Deferral, already_defers, own_tools};
 pub use cost::TokenFactors;
 pub use expand::{

@@ -104,7 +104,7 @@ impl Request {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }
 
-    /// SHA-256 over the canonical form of the request.
+    /// Returns the approval digest: SHA-256 over the canonical form of the request.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut parts = json!({

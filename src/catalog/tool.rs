@@ -306,7 +306,7 @@ impl Tool {
 
     /// The server that the tool comes from, if that is known.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 

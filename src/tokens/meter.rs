@@ -19,7 +19,7 @@ use crate::name::{MAX_NAME_CHARS, nearest};
 /// assert_eq!(Meter::default().to_string(), "billed:openai-chat/gpt-4.1");
 /// let meter: Meter = "json/cl100k_base".parse()?;
 /// assert_eq!(meter.encoding(), Encoding::Cl100kBase);
-/// # Ok::<(), toolfold::tokens::MeterError>(())
+/// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -137,7 +137,7 @@ impl Meter {
     /// let meter: Meter = "estimate:anthropic/claude-sonnet-4.6".parse()?;
     /// assert_eq!(meter.band(10_000).unwrap().to_string(), "9300–10700");
     /// assert_eq!(Meter::default().band(10_000), None);
-    /// # Ok::<(), toolfold::tokens::MeterError>(())
+    /// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
     /// ```
     #[must_use]
     pub fn band(&self, tokens: usize) -> Option<Band> {

@@ -25,7 +25,7 @@ pub struct Series {
 impl Series {
     /// A series of which every event counts.
     #[must_use]
-    pub fn new(key: impl Into<String>) -> Self {
+    pub(crate) fn new(key: impl Into<String>) -> Self {
         Self { key: key.into(), since_ms: i64::MIN, values: Vec::new() }
     }
 }
@@ -106,7 +106,7 @@ pub struct Event {
 impl Summary {
     /// The summary of a series over its events, oldest first.
     #[must_use]
-    pub fn of<'e>(series: &Series, events: impl IntoIterator<Item = &'e Event>) -> Self {
+    pub(crate) fn of<'e>(series: &Series, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut summary = Self::default();
         let mut values = std::collections::BTreeSet::new();
         for event in events {

@@ -22,7 +22,7 @@ const MAX_AMOUNT: f64 = 9e9;
 /// A condition of a rule on earlier calls. The rule applies only where it is met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Memory {
+pub(crate) enum Memory {
     /// No call of this tool succeeded earlier in the conversation with the same values of these
     /// arguments.
     UnlessAfter {
@@ -42,7 +42,7 @@ pub enum Memory {
 /// A limit on the calls that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Over {
+pub(crate) struct Over {
     /// What is measured.
     pub measure: Measure,
     /// The largest measure at which a call is still outside the rule; for a sum in millionths.
@@ -56,7 +56,7 @@ pub struct Over {
 /// What a limit measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Measure {
+pub(crate) enum Measure {
     /// The number of calls.
     Count,
     /// The number of distinct values of this argument; each item of a list is a value.
@@ -69,7 +69,7 @@ pub enum Measure {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Per {
+pub(crate) enum Per {
     /// Those of the conversation.
     #[default]
     Conversation,
@@ -81,7 +81,7 @@ pub enum Per {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Label {
+pub(crate) enum Label {
     /// Text that an attacker may have written.
     Untrusted,
     /// Data that must not leave.

@@ -107,8 +107,6 @@ pub enum CategoryHint {
     /// That the model should expand them with `expand_tools`.
     #[default]
     Suggest,
-    /// That they are already expanded (by the engine, never by this layer).
-    Expanded,
 }
 
 /// One of the two messages of an activation.
@@ -364,7 +362,6 @@ fn hint_line(categories: &[String], hint: CategoryHint) -> String {
                 "\nThis skill uses the tool categories {names}: expand them with `expand_tools` to see every argument."
             )
         }
-        CategoryHint::Expanded => format!("\nThe tool categories that this skill uses, {names}, are expanded."),
     }
 }
 

@@ -10,7 +10,6 @@ use crate::conversation::reload::renew_for;
 use crate::conversation::{Answer, ApprovalId, Conversation, ReplyKind};
 use crate::engine::{ACTIVATE_SKILL, Engine, Exact, JudgedSkill, PolicyLayer, SkillLayer};
 use crate::policy::{ApprovalError, Decision};
-use crate::profile::ExpandRequest;
 use crate::skill::{self, ActivateRequest, ActiveSet, ActiveSkill, Caller};
 use crate::wire::Arguments;
 
@@ -166,7 +165,7 @@ fn answer_request(
     decided: Option<Decided>,
 ) -> Reply {
     let read = if conversation.state.shared { ActiveSet::default() } else { conversation.state.read_skills() };
-    let (mut activation, mut opened) = (None, Vec::new());
+    let mut activation = None;
     let answer = match layer.answer(request, &read, conversation.id(), Caller::Model) {
         Err(why) => Answer::error(ReplyKind::Invalid, why.to_string()),
         Ok(skill::Answer::NeedsApproval { name }) => {
@@ -184,15 +183,10 @@ fn answer_request(
                 let (by, name) = (Some(current.call.own.clone()), active.name.clone());
                 let skill = ActiveSkill::from(&*active);
                 conversation.record_event(Event::Activated { by, caller: Caller::Model, name, skill });
-                if layer.preloads() && !active.categories.is_empty() {
-                    let categories = active.categories.clone();
-                    let request = ExpandRequest { categories, ..ExpandRequest::default() };
-                    opened = conversation.open_requested(Some(&current.call.own), &request).opened;
-                }
             }
             let content = active.text.clone();
             activation = Some(active);
-            Answer::new(ReplyKind::Activated, content).opening(opened)
+            Answer::new(ReplyKind::Activated, content)
         }
     };
     let answer = conversation.nudged(answer, nudge);

@@ -104,8 +104,8 @@ impl Tool {
     /// not an object becomes the parameter `value`.
     ///
     /// # Errors
-    /// Returns an [`InvalidValue`] if the name is invalid, or if the parameters are not an object or
-    /// nested too deeply.
+    /// Returns an [`InvalidValue`] if the name is invalid, or if the parameters are not an object
+    /// or nested too deeply.
     pub fn new(name: &str, description: &str, mut parameters: Value) -> Result<Self, InvalidValue> {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;

@@ -74,8 +74,8 @@ fn required(entries: &[Entry], key: &str) -> Result<String, InvalidValue> {
 /// Decodes a file as the reference opens it: UTF-8, all newlines read as `\n`, a BOM unchanged.
 ///
 /// # Errors
-/// Returns an [`InvalidValue`] with the position of the first byte that is not UTF-8. (The reference
-/// crashes there.)
+/// Returns an [`InvalidValue`] with the position of the first byte that is not UTF-8. (The
+/// reference crashes there.)
 pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, InvalidValue> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();

@@ -6,7 +6,7 @@ mod commands;
 mod fixture;
 mod times;
 
-/// Returns a value with some of its public fields set: `with!(Context::default(), interactive = true)`.
+/// Returns a value with some of its public fields set: `with!(Context::default(), skill = true)`.
 #[macro_export]
 macro_rules! with {
     ($value:expr, $($field:ident = $new:expr),+ $(,)?) => {{

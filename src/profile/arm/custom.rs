@@ -75,9 +75,9 @@ impl CustomArm {
     /// Creates an arm.
     ///
     /// # Errors
-    /// Returns an [`InvalidValue`] if the name is invalid or that of a built-in arm, or if the three
-    /// parts are incompatible: folded tools need a delivery, core tools must not have less detail
-    /// than extended ones, and tools outside the array need a bridge or are appended.
+    /// Returns an [`InvalidValue`] if the name is invalid or that of a built-in arm, or if the
+    /// three parts are incompatible: folded tools need a delivery, core tools must not have less
+    /// detail than extended ones, and tools outside the array need a bridge or are appended.
     pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, InvalidValue> {
         let wrong = |why: String| InvalidValue::from(format!("arm `{}`: {why}", visible(name)));
         let Some(own) = ArmName::new(name) else {

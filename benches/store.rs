@@ -14,7 +14,7 @@ use serde_json::json;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::{Approver, Gate, open};
-use toolfold::policy::{Context, Displayed, History, Policy, PolicyFile, PolicyScope, Request, ToolOrigin};
+use toolfold::policy::{Context, History, Policy, PolicyFile, PolicyScope, Request, ToolOrigin};
 use toolfold::store::SqliteStore;
 
 fn main() {
@@ -48,16 +48,15 @@ impl Place {
     }
 
     fn ask(&self, number: usize) -> String {
-        let request = Request::new(
+        let mut request = Request::new(
             ToolOrigin::Native,
             "delete",
             json!({ "path": format!("reports/2026/{number}.xlsx"), "sheet": "Q1", "rows": [1, 2, 3] }),
-        )
-        .with_schema_hash("h")
-        .with_session("s")
-        .with_call_id(format!("c{number}"))
-        .with_policy_version(self.policy.version().to_owned())
-        .with_displayed(Displayed::default().with_target("delete").with_undo("snapshot"));
+        );
+        (request.schema_hash, request.session) = ("h".to_owned(), "s".to_owned());
+        request.call_id = format!("c{number}");
+        request.policy_version = self.policy.version().to_owned();
+        (request.displayed.target, request.displayed.undo) = ("delete".to_owned(), "snapshot".to_owned());
         self.gate.ask(request, 0, WAIT_MS).expect("the store takes it").id
     }
 
@@ -108,7 +107,8 @@ fn audited_calls(bencher: Bencher<'_, '_>, callers: usize) {
     let calls: Vec<String> = (0..(callers * 20).max(100)).map(|n| n.to_string()).collect();
     bencher.counter(ItemsCount::new(calls.len())).bench_local(|| {
         share(callers, &calls, |call| {
-            let entry = Entry::new(Kind::Decision, 0).with_tool("write_cells").with_call_id(call);
+            let mut entry = Entry::new(Kind::Decision, 0);
+            (entry.tool, entry.call_id) = ("write_cells".to_owned(), call.to_owned());
             place.gate.record(&entry).expect("the store takes it");
         });
     });

@@ -27,12 +27,12 @@ mod tool;
 
 pub(crate) use export::write_string;
 pub(crate) use faults::{ALTERNATIVES, Faults, is_array};
-pub use format::{Format, UnknownFormat};
+pub use format::Format;
 pub(crate) use import::Fields;
 pub use import::MAX_BYTES;
 pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
-pub use tool::{Origin, Tool, ToolError};
+pub use tool::{Origin, Tool};
 pub use toolfold_diagnostic::Annotations;
 
 use indexmap::IndexMap;

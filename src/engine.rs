@@ -21,7 +21,7 @@ mod undo;
 #[cfg(feature = "validate")]
 pub mod validate;
 
-pub use blind::{Blind, UnknownBlind};
+pub use blind::Blind;
 pub use builder::EngineBuilder;
 pub(crate) use check::{Checked, Coerced};
 pub(crate) use declared::{Unknown, nearest_value, unknown_arguments, wrapped};

@@ -11,7 +11,7 @@ mod pattern;
 mod version;
 
 pub use pattern::ModelPattern;
-pub use version::{BadVersion, Version};
+pub use version::Version;
 
 use self::version::{dashed, lettered};
 

@@ -45,14 +45,14 @@ mod workload;
 mod write;
 
 pub(crate) use arm::serialize_whole;
-pub use arm::{Arm, CustomArm, Delivery, Detail, UnknownArm, UnsoundArm};
+pub use arm::{Arm, CustomArm, Delivery, Detail};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::Choice;
-pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose};
+pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose_auto_arm};
 pub use client::{ClientProfile, Deferral, already_defers, own_tools};
 pub use cost::TokenFactors;
 pub use expand::{
-    Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandError, ExpandRequest, Expansion, definition, definitions, expand,
+    Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandRequest, Expansion, definition, definitions, expand,
 };
 pub use file::{MAX_PROFILE_BYTES, profile_schema};
 pub use fold::Folded;

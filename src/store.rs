@@ -222,8 +222,9 @@ impl SqliteStore {
                 WHERE expires_ms < ?1 AND (state NOT IN ('pending', 'approved') OR expires_ms <= ?2)";
             let removed = transaction.execute(sql, (before_ms, now_ms)).map_err(|why| failed(&why))?;
             if removed > 0 {
-                let detail = json!({ "approvals": removed, "before_ms": before_ms });
-                append(transaction, &Entry::new(Kind::Purged, now_ms).with_detail(detail))?;
+                let mut entry = Entry::new(Kind::Purged, now_ms);
+                entry.detail = json!({ "approvals": removed, "before_ms": before_ms });
+                append(transaction, &entry)?;
             }
             Ok(removed)
         })

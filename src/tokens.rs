@@ -65,7 +65,7 @@ pub use encoding::Tiktoken;
 pub use encoding::{Encoding, TokenCounter};
 pub use estimate::Band;
 pub use marginal::{Frame, marginal};
-pub use meter::{Meter, MeterError, Provider};
+pub use meter::{Meter, Provider};
 pub use read::functions_of;
 pub use reason::Reason;
 pub use render::{Function, render};

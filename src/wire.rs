@@ -42,9 +42,9 @@ pub use arguments::Arguments;
 pub use cache::{CacheRow, LongCacheRow};
 pub(crate) use calls::WireCall;
 pub use capability::{Capabilities, Capability, CapabilityRow, Support};
-pub use gemini::{GeminiParameters, UnknownGeminiParameters};
+pub use gemini::GeminiParameters;
 pub(crate) use history::HistoryCall;
-pub use limits::{Limit, LimitRow, Limits, NameLimitsError, NameRule, RenderedFacts};
+pub use limits::{Limit, LimitRow, Limits, NameRule, RenderedFacts};
 pub use message::Message;
 pub(crate) use names::{NameTable, Named, NoFreeName};
 pub use openai_chat::chat_tool;
@@ -60,6 +60,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::diagnostic::{InvalidValue, visible};
 use crate::profile::{Arm, Delivery};
 
 /// A provider's API.
@@ -126,25 +127,21 @@ impl fmt::Display for Wire {
     }
 }
 
-/// The text does not name a [`Wire`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse",
-    crate::diagnostic::visible(.0)
-)]
-#[non_exhaustive]
-pub struct UnknownWire(pub String);
-
 impl FromStr for Wire {
-    type Err = UnknownWire;
-    fn from_str(text: &str) -> Result<Self, UnknownWire> {
-        Self::ALL.into_iter().find(|wire| wire.name() == text).ok_or_else(|| UnknownWire(text.to_owned()))
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        Self::ALL.into_iter().find(|wire| wire.name() == text).ok_or_else(|| {
+            InvalidValue::from(format!(
+                "unknown wire `{}`: use openai-chat, openai-responses, anthropic, gemini, mcp or bedrock-converse",
+                visible(text)
+            ))
+        })
     }
 }
 
 impl TryFrom<String> for Wire {
-    type Error = UnknownWire;
-    fn try_from(text: String) -> Result<Self, UnknownWire> {
+    type Error = InvalidValue;
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
         text.parse()
     }
 }
@@ -204,9 +201,9 @@ pub enum WireError {
 }
 
 fn quoted_path(path: &str) -> String {
-    if path.is_empty() { "the message".to_owned() } else { format!("`{}`", crate::diagnostic::visible(path)) }
+    if path.is_empty() { "the message".to_owned() } else { format!("`{}`", visible(path)) }
 }
 
 fn with_model(model: Option<&str>) -> String {
-    model.map(|name| format!(" with {}", crate::diagnostic::visible(name))).unwrap_or_default()
+    model.map(|name| format!(" with {}", visible(name))).unwrap_or_default()
 }

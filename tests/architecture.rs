@@ -354,6 +354,22 @@ fn features(edges: &str, selection: &[&str]) -> std::collections::BTreeSet<Strin
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
+/// Each row of the table in CONTRIBUTING.md: a term that occurs once, and its file.
+#[test]
+fn one_search_answers_where_a_decision_is_made() {
+    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let files: Vec<PathBuf> = ["src", "crates"].iter().flat_map(|folder| rust_files(&root().join(folder))).collect();
+    let mut questions = 0;
+    for row in text.lines().filter(|line| line.contains("? | `")) {
+        let [_, term, _, file, _] = row.split('`').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let found: Vec<&PathBuf> =
+            files.iter().filter(|path| std::fs::read_to_string(path).unwrap().contains(term)).collect();
+        assert_eq!(found, [&root().join(file)], "{row}");
+        questions += 1;
+    }
+    assert_eq!(questions, 10);
+}
+
 /// Otherwise `cargo test -p` compiles half of the dependencies once more.
 #[test]
 fn one_package_is_tested_with_the_features_of_all() {

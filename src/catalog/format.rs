@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::diagnostic::{InvalidValue, visible};
+
 /// The format of a tool list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -73,18 +75,14 @@ impl fmt::Display for Format {
     }
 }
 
-/// The text does not name a [`Format`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp, gemini or bedrock-converse",
-    crate::diagnostic::visible(.0)
-)]
-#[non_exhaustive]
-pub struct UnknownFormat(pub String);
-
 impl FromStr for Format {
-    type Err = UnknownFormat;
-    fn from_str(text: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.into_iter().find(|f| f.name() == text).ok_or_else(|| UnknownFormat(text.to_owned()))
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        Self::ALL.into_iter().find(|f| f.name() == text).ok_or_else(|| {
+            InvalidValue::from(format!(
+                "unknown format `{}`: use openai-chat, openai-responses, anthropic, mcp, gemini or bedrock-converse",
+                visible(text)
+            ))
+        })
     }
 }

@@ -10,29 +10,10 @@ use super::Format;
 use super::faults::Faults;
 use super::input::Input;
 use super::slice::Slice;
-use crate::name::{NameError, ToolName};
+use crate::diagnostic::{InvalidValue, visible};
+use crate::name::ToolName;
 use crate::schema;
 use crate::schema::text_member;
-
-/// Why a tool cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolError {
-    /// The name is invalid.
-    #[error("`{}` cannot be a tool's name: {reason}", crate::diagnostic::visible(.name))]
-    Name {
-        /// The invalid name.
-        name: String,
-        /// The reason why it is invalid.
-        reason: NameError,
-    },
-    /// The parameters are not a JSON Schema object.
-    #[error("parameters must be a JSON Schema object such as {{\"type\":\"object\"}}, not {0}")]
-    NotASchema(&'static str),
-    /// The parameters exceed the maximum nesting depth.
-    #[error("the schema is nested more than {} levels deep", schema::MAX_DEPTH)]
-    TooDeep,
-}
 
 /// Where a tool comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -123,9 +104,9 @@ impl Tool {
     /// not an object becomes the parameter `value`.
     ///
     /// # Errors
-    /// Returns a [`ToolError`] if the name is invalid, or if the parameters are not an object or
-    /// nested too deeply.
-    pub fn new(name: &str, description: &str, mut parameters: Value) -> Result<Self, ToolError> {
+    /// Returns an [`InvalidValue`] if the name is invalid, or if the parameters are not an object
+    /// or nested too deeply.
+    pub fn new(name: &str, description: &str, mut parameters: Value) -> Result<Self, InvalidValue> {
         let name = Self::check_name(name)?;
         Self::check_parameters(&parameters)?;
         let given = parameters.clone();
@@ -156,8 +137,8 @@ impl Tool {
     /// dialect: a model does not need them, and the title is billed.
     ///
     /// # Errors
-    /// Returns a [`ToolError`] if the name is invalid or the type's schema is not an object.
-    pub fn of<Args: JsonSchema>(name: &str, description: &str) -> Result<Self, ToolError> {
+    /// Returns an [`InvalidValue`] if the name is invalid or the type's schema is not an object.
+    pub fn of<Args: JsonSchema>(name: &str, description: &str) -> Result<Self, InvalidValue> {
         let mut parameters = schemars::generate::SchemaSettings::draft2020_12()
             .with(|settings| settings.meta_schema = None)
             .into_generator()
@@ -172,15 +153,25 @@ impl Tool {
         Self::new(name, description, parameters)
     }
 
-    pub(super) fn check_name(name: &str) -> Result<ToolName, ToolError> {
-        ToolName::new(name).map_err(|reason| ToolError::Name { name: name.chars().take(160).collect(), reason })
+    pub(super) fn check_name(name: &str) -> Result<ToolName, InvalidValue> {
+        ToolName::new(name).map_err(|reason| {
+            let start: String = name.chars().take(160).collect();
+            InvalidValue::from(format!("`{}` cannot be a tool's name: {reason}", visible(&start)))
+        })
     }
 
-    pub(super) fn check_parameters(parameters: &Value) -> Result<(), ToolError> {
+    pub(super) fn check_parameters(parameters: &Value) -> Result<(), InvalidValue> {
         if !parameters.is_object() {
-            return Err(ToolError::NotASchema(schema::kind(parameters)));
+            return Err(InvalidValue::from(format!(
+                "parameters must be a JSON Schema object such as {{\"type\":\"object\"}}, not {}",
+                schema::kind(parameters)
+            )));
         }
-        if schema::deeper_than(parameters, schema::MAX_DEPTH) { Err(ToolError::TooDeep) } else { Ok(()) }
+        if schema::deeper_than(parameters, schema::MAX_DEPTH) {
+            let most = schema::MAX_DEPTH;
+            return Err(InvalidValue::from(format!("the schema is nested more than {most} levels deep")));
+        }
+        Ok(())
     }
 
     /// Whether two tools of one name have the same definition.
@@ -315,7 +306,7 @@ impl Tool {
 
     /// The server that the tool comes from, if that is known.
     #[must_use]
-    pub fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 

@@ -20,8 +20,8 @@ impl Conversation {
         renew_for(self, &ActivateRequest::new(name));
         let engine = self.engine.clone();
         let layer = engine.skills().ok_or_else(|| CallError::NotActivated("no skills are available".to_owned()))?;
-        let mut request = ActivateRequest::new(name).with_approved(true);
-        request.arguments = arguments.map(str::to_owned);
+        let mut request = ActivateRequest::new(name);
+        (request.approved, request.arguments) = (true, arguments.map(str::to_owned));
         if let (Some(policy), Some(skill)) = (engine.policy(), layer.judged(&request, Caller::User)) {
             policy.start_by_person(&skill, self.id()).map_err(CallError::NotActivated)?;
         }

@@ -9,7 +9,7 @@ use super::state::State;
 use super::{Conversation, StartError};
 
 use crate::engine::Engine;
-use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose};
+use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose_auto_arm};
 use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// The settings of a conversation that is about to start.
@@ -198,7 +198,7 @@ impl<'e> Start<'e> {
             tokens: limits.tokens.unwrap_or_default(),
             meter: Some(meter),
         };
-        choose(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())
+        choose_auto_arm(engine.catalog(), engine.assignment(), context, engine.budget(), engine.workload())
     }
 }
 

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::diagnostic::{InvalidValue, visible};
+
 /// How the gate handles a valid call of a tool with hidden optional parameters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -35,16 +37,10 @@ impl fmt::Display for Blind {
     }
 }
 
-/// A text that is not the name of a [`Blind`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is neither `show` nor `forward`", crate::diagnostic::visible(.0))]
-#[non_exhaustive]
-pub struct UnknownBlind(pub String);
-
 impl FromStr for Blind {
-    type Err = UnknownBlind;
-    fn from_str(text: &str) -> Result<Self, UnknownBlind> {
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         let named = Self::ALL.into_iter().find(|blind| blind.name() == text);
-        named.ok_or_else(|| UnknownBlind(text.to_owned()))
+        named.ok_or_else(|| InvalidValue::from(format!("`{}` is neither `show` nor `forward`", visible(text))))
     }
 }

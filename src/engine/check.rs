@@ -10,11 +10,11 @@ use super::Engine;
 #[cfg(feature = "validate")]
 use super::coerce::coerced;
 #[cfg(feature = "validate")]
-use super::validate::{self, SchemaError, Validator};
+use super::validate::{self, Validator};
 #[cfg(feature = "validate")]
 use crate::catalog::{Catalog, Tool};
 #[cfg(feature = "validate")]
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, InvalidValue, Place};
 
 /// The result of checking a call's arguments.
 pub(crate) enum Checked {
@@ -54,7 +54,7 @@ struct LazyValidator {
 
 #[cfg(feature = "validate")]
 impl LazyValidator {
-    fn new(tool: &Tool) -> Result<Arc<Self>, SchemaError> {
+    fn new(tool: &Tool) -> Result<Arc<Self>, InvalidValue> {
         let schema = tool.parameters_shared();
         Validator::check_limits(&schema)?;
         Ok(Arc::new(Self { schema, compiled: OnceLock::new() }))

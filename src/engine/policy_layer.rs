@@ -139,16 +139,16 @@ impl PolicyLayer {
     }
 
     pub(super) fn context_of(&self, subject: Subject<'_>, session: &str) -> Context {
-        let context = Context::clone(&self.context).with_session(session).with_now_ms(self.now_ms());
+        let mut context = Context::clone(&self.context).with_session(session).with_now_ms(self.now_ms());
         match subject {
             Subject::Tool(tool) => {
                 let trusted = matches!(self.identity(subject).0, ToolOrigin::Mcp(own) if self.trusted.contains(own));
-                context
-                    .with_server_trusted(self.context.server_trusted || trusted)
-                    .with_annotations(tool.annotations().copied().unwrap_or_default())
+                context.server_trusted |= trusted;
+                context.annotations = tool.annotations().copied().unwrap_or_default();
             }
-            Subject::Skill(skill) => context.with_skill(skill.asks.clone()),
+            Subject::Skill(skill) => (context.skill, context.asks) = (true, skill.asks.clone()),
         }
+        context
     }
 
     pub(crate) fn now_ms(&self) -> i64 {
@@ -223,12 +223,12 @@ impl PolicyLayer {
         displayed: Displayed,
     ) -> Request {
         let (origin, name) = self.identity(subject);
-        let mut request = Request::new(origin.clone(), name, arguments.value.clone())
-            .with_schema_hash(subject.definition_hash())
-            .with_session(call_ref.conversation)
-            .with_call_id(call_ref.label)
-            .with_policy_version(self.policy.version())
-            .with_displayed(displayed);
+        let mut request = Request::new(origin.clone(), name, arguments.value.clone());
+        request.schema_hash = subject.definition_hash();
+        call_ref.conversation.clone_into(&mut request.session);
+        call_ref.label.clone_into(&mut request.call_id);
+        self.policy.version().clone_into(&mut request.policy_version);
+        request.displayed = displayed;
         request.arguments_json = arguments.differing_text();
         request.cwd.clone_from(&self.context.cwd);
         request.message.clone_from(&call_ref.message);
@@ -283,7 +283,9 @@ impl PolicyLayer {
             snapshots.ended(call_ref.conversation, call_ref.own);
         }
         let now = self.now_ms();
-        let mut entry = Entry::new(Kind::Outcome, now).with_session(call_ref.conversation).with_call_id(call_ref.label);
+        let mut entry = Entry::new(Kind::Outcome, now);
+        call_ref.conversation.clone_into(&mut entry.session);
+        call_ref.label.clone_into(&mut entry.call_id);
         entry.call = self.counted_call(call_ref);
         entry.outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
         if let Some(began) = began {

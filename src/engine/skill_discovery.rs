@@ -94,7 +94,8 @@ impl SkillDiscovery {
     }
 
     fn read(&self, cache: &mut DiscoveryCache) -> Loaded<SkillLibrary> {
-        let discovery = Discovery::new(self.all_roots()).with_precedence(self.precedence).with_limits(self.limits);
+        let mut discovery = Discovery::new(self.all_roots());
+        (discovery.precedence, discovery.limits) = (self.precedence, self.limits);
         SkillLibrary::discover(self.fs.as_ref(), discovery, cache)
     }
 

@@ -29,7 +29,6 @@ pub struct SkillLayer {
     fs: Arc<dyn SkillFs>,
     facts: Facts,
     clock: Option<Clock>,
-    preload: bool,
     fit: Fit,
     /// The declaration and its list, fitted on first use.
     declared: Arc<OnceLock<Option<(Tool, CatalogText)>>>,
@@ -75,7 +74,7 @@ impl SkillLayer {
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
         let (view, facts) = (Arc::new(view), Facts::default());
         let (fit, declared, person) = (Fit::default(), Arc::default(), Arc::default());
-        Self { view, origin: None, fs, facts, clock: None, preload: false, fit, declared, person }
+        Self { view, origin: None, fs, facts, clock: None, fit, declared, person }
     }
 
     /// Finds skills in the usual places of these surroundings and in added roots. Every command
@@ -115,7 +114,7 @@ impl SkillLayer {
         let Loaded { value, diagnostics } = changed;
         let fresh = Self::of_library(value, source.clone(), self.fs.clone());
         let (facts, clock, fit) = (self.facts.clone(), self.clock.clone(), self.fit.clone());
-        Loaded { value: Self { facts, clock, fit, preload: self.preload, ..fresh }, diagnostics }
+        Loaded { value: Self { facts, clock, fit, ..fresh }, diagnostics }
     }
 
     /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
@@ -156,19 +155,6 @@ impl SkillLayer {
     #[must_use]
     pub fn list(&self) -> Option<&CatalogText> {
         self.declared().map(|(_, list)| list)
-    }
-
-    /// Whether activating a skill opens the categories that it uses instead of suggesting them.
-    /// Tools that policy denies are never opened, because they are not in the catalog.
-    #[must_use]
-    pub fn preload(mut self, preload: bool) -> Self {
-        self.preload = preload;
-        self
-    }
-
-    /// Whether activating a skill opens the categories that it uses.
-    pub(crate) fn preloads(&self) -> bool {
-        self.preload
     }
 
     /// The skills that the model sees.
@@ -237,9 +223,8 @@ impl SkillLayer {
         conversation: &str,
         caller: Caller,
     ) -> Result<Answer, ActivateError> {
-        let hint = if self.preload { CategoryHint::Expanded } else { CategoryHint::Suggest };
         let facts = self.facts_now(conversation);
-        activate(self.fs.as_ref(), &self.view_of(caller), request, active, &facts, hint)
+        activate(self.fs.as_ref(), &self.view_of(caller), request, active, &facts, CategoryHint::Suggest)
     }
 
     /// The skills that a caller may name. A person also sees what only a person may start, unless

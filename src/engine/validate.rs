@@ -45,6 +45,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::diagnostic::InvalidValue;
 use crate::schema::{self, MAX_DEPTH, text_member};
 
 /// The maximum number of errors of one check.
@@ -99,11 +100,6 @@ pub enum InvalidKind {
     More,
 }
 
-/// Why a schema cannot be compiled. Its `Display` is one line in lower case.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct SchemaError(String);
-
 /// An error in the arguments. [`Display`](fmt::Display) is a line for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -123,9 +119,9 @@ impl Validator {
     /// Compiles a schema. Drafts 4 to 2020-12: `$schema` selects the draft; the default is 2020-12.
     ///
     /// # Errors
-    /// [`SchemaError`] if the schema is nested too deep, violates its draft, or has an external or
+    /// [`InvalidValue`] if the schema is nested too deep, violates its draft, or has an external or
     /// unresolvable reference. References are never fetched.
-    pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
+    pub fn compile(schema: &Value) -> Result<Self, InvalidValue> {
         Self::compile_shared(Arc::new(schema.clone()))
     }
 
@@ -133,16 +129,16 @@ impl Validator {
     /// references and combinations, and references to values. The time is linear in the schema.
     ///
     /// # Errors
-    /// [`SchemaError`], as [`compile`](Self::compile) returns it.
-    pub(super) fn check_limits(schema: &Value) -> Result<(), SchemaError> {
-        limits(schema).and_then(|_| steps::with_steps(schema).map(drop).map_err(SchemaError))
+    /// [`InvalidValue`], as [`compile`](Self::compile) returns it.
+    pub(super) fn check_limits(schema: &Value) -> Result<(), InvalidValue> {
+        limits(schema).and_then(|_| steps::with_steps(schema).map(drop).map_err(InvalidValue::from))
     }
 
     /// Like [`compile`](Self::compile), for a schema with shared ownership.
-    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, SchemaError> {
+    pub(super) fn compile_shared(shared: Arc<Value>) -> Result<Self, InvalidValue> {
         let schema = &*shared;
         let chain = limits(schema)?;
-        let (instrumented, references) = steps::with_steps(schema).map_err(SchemaError)?;
+        let (instrumented, references) = steps::with_steps(schema).map_err(InvalidValue::from)?;
         let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
         let options = jsonschema::options().offline().with_pattern_options(patterns);
         let mut options = options.with_keyword(steps::KEYWORD, steps::step);
@@ -154,8 +150,8 @@ impl Validator {
                 let explains = cfg!(panic = "unwind") || !references;
                 Ok(Self { compiled, schema: shared, explains, chain })
             }
-            Ok(Err(error)) => Err(SchemaError(compile_error(&error))),
-            Err(steps::OutOfBudget) => Err(SchemaError("the schema is too complex to compile".to_owned())),
+            Ok(Err(error)) => Err(InvalidValue::from(compile_error(&error))),
+            Err(steps::OutOfBudget) => Err(InvalidValue::from("the schema is too complex to compile".to_owned())),
         }
     }
 
@@ -202,11 +198,11 @@ impl Validator {
 ///
 /// # Errors
 /// The schema is nested too deep, or its references and combinations multiply.
-fn limits(schema: &Value) -> Result<usize, SchemaError> {
+fn limits(schema: &Value) -> Result<usize, InvalidValue> {
     if schema::deeper_than(schema, MAX_DEPTH) {
-        return Err(SchemaError(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
+        return Err(InvalidValue::from(format!("the schema is nested more than {MAX_DEPTH} levels deep")));
     }
-    let chain = work::chain(schema).map_err(SchemaError)?;
+    let chain = work::chain(schema).map_err(InvalidValue::from)?;
     Ok(usize::try_from(chain).unwrap_or(usize::MAX))
 }
 

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::diagnostic::{InvalidValue, visible};
+
 /// A whole number of at least this value is not a version: `gpt-41` is a deployment of GPT-4.1, and
 /// `gemini-exp-1206` has a date.
 const TOO_LATE: u16 = 20;
@@ -32,19 +34,10 @@ impl fmt::Display for Version {
     }
 }
 
-/// A text that is not a [`Version`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{}` is not a version: write one to three numbers below 100 with dots, in quotes, such as \"4.5\"",
-    crate::diagnostic::visible(.0)
-)]
-#[non_exhaustive]
-pub struct BadVersion(pub String);
-
 impl FromStr for Version {
-    type Err = BadVersion;
-    fn from_str(text: &str) -> Result<Self, BadVersion> {
-        let bad = || BadVersion(text.chars().take(40).collect());
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        let bad = || not_a_version(text);
         let mut numbers = [0; 3];
         let mut places = numbers.iter_mut();
         for part in text.split('.') {
@@ -55,10 +48,18 @@ impl FromStr for Version {
 }
 
 impl TryFrom<String> for Version {
-    type Error = BadVersion;
-    fn try_from(text: String) -> Result<Self, BadVersion> {
+    type Error = InvalidValue;
+    fn try_from(text: String) -> Result<Self, InvalidValue> {
         text.parse()
     }
+}
+
+fn not_a_version(text: &str) -> InvalidValue {
+    let start: String = text.chars().take(40).collect();
+    InvalidValue::from(format!(
+        "`{}` is not a version: write one to three numbers below 100 with dots, in quotes, such as \"4.5\"",
+        visible(&start)
+    ))
 }
 
 /// A number of a version: one or two digits without a leading zero.

@@ -6,11 +6,12 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::diagnostic::{InvalidValue, visible};
 use crate::name::nearest;
 
 mod custom;
 
-pub use custom::{CustomArm, UnsoundArm};
+pub use custom::CustomArm;
 
 /// How much of a tool is sent, richest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -270,34 +271,20 @@ impl<'de> Deserialize<'de> for Arm {
     }
 }
 
-/// The text does not name an [`Arm`]. There is no silent default.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownArm {
-    /// The text.
-    pub text: String,
-    /// The names of the user-defined arms.
-    pub own: Vec<String>,
-}
-
-impl fmt::Display for UnknownArm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let built_in = Arm::ALL.iter().map(Arm::name);
-        let names: Vec<&str> = built_in.chain(self.own.iter().map(String::as_str)).collect();
-        write!(f, "unknown arm `{}`: use one of {}", crate::diagnostic::visible(&self.text), names.join(", "))?;
-        match nearest(&self.text, names.iter().copied(), 1).first() {
-            Some(near) => write!(f, "; did you mean `{near}`?"),
-            None => Ok(()),
-        }
+/// The error for a text that names none of the arms. There is no silent default.
+fn unknown_arm(text: &str, own: &[CustomArm]) -> InvalidValue {
+    let names: Vec<&str> = Arm::ALL.iter().map(Arm::name).chain(own.iter().map(CustomArm::name)).collect();
+    let mut message = format!("unknown arm `{}`: use one of {}", visible(text), names.join(", "));
+    if let Some(near) = nearest(text, names, 1).first() {
+        message.push_str(&format!("; did you mean `{near}`?"));
     }
+    InvalidValue::from(message)
 }
-
-impl std::error::Error for UnknownArm {}
 
 impl FromStr for Arm {
-    type Err = UnknownArm;
+    type Err = InvalidValue;
     /// Parses the name of a built-in arm.
-    fn from_str(text: &str) -> Result<Self, UnknownArm> {
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
         Self::named(text, &[])
     }
 }
@@ -306,12 +293,9 @@ impl Arm {
     /// Parses the name of a built-in arm or of one of the user's `own` arms.
     ///
     /// # Errors
-    /// Returns an [`UnknownArm`], which lists the valid names.
-    pub fn named(text: &str, own: &[CustomArm]) -> Result<Self, UnknownArm> {
+    /// Returns an [`InvalidValue`], which lists the valid names.
+    pub fn named(text: &str, own: &[CustomArm]) -> Result<Self, InvalidValue> {
         let mut arms = Self::ALL.into_iter().chain(own.iter().copied().map(Self::Custom));
-        arms.find(|arm| arm.name() == text).ok_or_else(|| UnknownArm {
-            text: text.to_owned(),
-            own: own.iter().map(|arm| arm.name().to_owned()).collect(),
-        })
+        arms.find(|arm| arm.name() == text).ok_or_else(|| unknown_arm(text, own))
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct AutoContext<'s> {
 /// only if no such arm is within the budget; then the choice is the one with the cheapest session
 /// within the budget, or else a short one among the cheapest.
 #[must_use]
-pub(crate) fn choose(
+pub(crate) fn choose_auto_arm(
     catalog: &Catalog,
     assignment: &Assignment,
     context: AutoContext<'_>,

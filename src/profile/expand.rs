@@ -11,7 +11,7 @@ pub use bridge::Bridge;
 pub(crate) use bridge::{bridges, joined_names};
 pub use definitions::{definition, definitions};
 pub use reply::{Expansion, expand};
-pub use request::{ExpandError, ExpandRequest};
+pub use request::ExpandRequest;
 
 use serde_json::{Value, json};
 

@@ -100,7 +100,7 @@ impl FoldedForm {
 
 /// A tool's schema folded to the wanted detail, and the resulting detail. `None` if nothing can be
 /// removed.
-fn fold(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
+fn fold_tool(tool: &Tool, wanted: Detail) -> (Detail, Option<Cow<'static, str>>) {
     let (root, own) = (tool.parameters(), tool.parameters_text());
     let signature = || signature_text(root, own).map(Cow::Owned);
     match wanted {
@@ -202,7 +202,7 @@ impl<'t> Folded<'t> {
             None => Cow::Owned(first_sentence(tool.description())),
         };
         let own = tool.parameters_text();
-        let (detail, folded) = fold(tool, wanted);
+        let (detail, folded) = fold_tool(tool, wanted);
         let schema: Cow<'t, str> = match folded {
             Some(text) if text.len() < own.len() => text,
             _ => Cow::Borrowed(own),

@@ -61,9 +61,11 @@ fn entry<'t>(tool: &'t Tool, assigned: &'t Assigned) -> Entry<'t> {
         None => ("", None),
     };
     let ParameterTexts { labels, details } = ParameterTexts::of(tool);
-    let words = assigned.words.iter().map(String::as_str).collect();
-    let entry = Entry::new(tool.name().as_str(), tool.description()).with_labels(labels).with_details(details);
-    entry.with_words(words).with_short(short).with_server(server, served.is_some())
+    let mut entry = Entry::new(tool.name().as_str(), tool.description());
+    (entry.labels, entry.details) = (labels, details);
+    entry.words = assigned.words.iter().map(String::as_str).collect();
+    (entry.short, entry.server, entry.has_origin) = (short, server, served.is_some());
+    entry
 }
 
 /// The texts of one tool's parameters.

@@ -94,48 +94,6 @@ pub struct SessionRequest {
 }
 
 impl SessionRequest {
-    /// Sets [`Self::tools`].
-    #[must_use]
-    pub fn with_tools(mut self, tools: usize) -> Self {
-        self.tools = tools;
-        self
-    }
-
-    /// Sets [`Self::system`].
-    #[must_use]
-    pub fn with_system(mut self, system: usize) -> Self {
-        self.system = system;
-        self
-    }
-
-    /// Sets [`Self::messages`].
-    #[must_use]
-    pub fn with_messages(mut self, messages: usize) -> Self {
-        self.messages = messages;
-        self
-    }
-
-    /// Sets [`Self::output`].
-    #[must_use]
-    pub fn with_output(mut self, output: usize) -> Self {
-        self.output = output;
-        self
-    }
-
-    /// Sets [`Self::changed`].
-    #[must_use]
-    pub fn with_changed(mut self, changed: PromptPart) -> Self {
-        self.changed = Some(changed);
-        self
-    }
-
-    /// Sets [`Self::idle_seconds`].
-    #[must_use]
-    pub fn with_idle_seconds(mut self, idle_seconds: u64) -> Self {
-        self.idle_seconds = idle_seconds;
-        self
-    }
-
     /// The input of the request.
     #[must_use]
     pub fn input(&self) -> usize {
@@ -268,9 +226,12 @@ impl SessionBill {
 /// use toolfold::profile::{CacheRules, PromptPart, SessionRequest, bill_session};
 ///
 /// let rules = CacheRules::new(100, 1_250, 1_024);
-/// let first = SessionRequest::default().with_tools(2_000).with_messages(100);
-/// let kept = first.with_messages(300);
-/// let expanded = kept.with_tools(2_500).with_changed(PromptPart::Tools);
+/// let mut first = SessionRequest::default();
+/// (first.tools, first.messages) = (2_000, 100);
+/// let mut kept = first;
+/// kept.messages = 300;
+/// let mut expanded = kept;
+/// (expanded.tools, expanded.changed) = (2_500, Some(PromptPart::Tools));
 /// let bill = bill_session(&rules, [first, kept, expanded]);
 /// let cached: Vec<usize> = bill.requests.iter().map(|request| request.cached).collect();
 /// assert_eq!((cached, bill.breaks()), (vec![0, 2_100, 0], 1));

@@ -154,20 +154,6 @@ impl Workload {
         Self { requests, used_tools, ..Self::default() }
     }
 
-    /// Sets [`Self::system_tokens`].
-    #[must_use]
-    pub fn with_system_tokens(mut self, system_tokens: usize) -> Self {
-        self.system_tokens = system_tokens;
-        self
-    }
-
-    /// Sets [`Self::step_tokens`].
-    #[must_use]
-    pub fn with_step_tokens(mut self, step_tokens: usize) -> Self {
-        self.step_tokens = step_tokens;
-        self
-    }
-
     /// The expected input of a session under an arm whose array never changes, in tokens at the
     /// price of input: between the whole numbers of look-ups, the cost is interpolated.
     pub(super) fn expected_cost(&self, shape: Shape, rules: CacheRules) -> usize {
@@ -215,7 +201,7 @@ mod tests {
     const SHAPE: Shape = Shape { block: 2_000, reply: 500, tools: 9, lookups: 0 };
 
     fn workload(requests: usize, system_tokens: usize, step_tokens: usize) -> Workload {
-        Workload::new(requests, 6).with_system_tokens(system_tokens).with_step_tokens(step_tokens)
+        Workload { system_tokens, step_tokens, ..Workload::new(requests, 6) }
     }
 
     #[track_caller]

@@ -125,9 +125,14 @@ impl ApprovalStore for SqliteStore {
                 .execute("UPDATE remembered SET revoked = 1 WHERE number = ?1", [number])
                 .map_err(|why| failed(&why))?;
             // A grant that cannot be read can still be revoked.
-            let unread = || Entry::new(Kind::Revoked, now_ms).with_detail(json!({ "grant": format!("gr-{number}") }));
-            let entry = serde_json::from_str::<Grant>(&body)
-                .map_or_else(|_| unread(), |grant| about_grant(&grant, Kind::Revoked, now_ms));
+            let entry = match serde_json::from_str::<Grant>(&body) {
+                Ok(grant) => about_grant(&grant, Kind::Revoked, now_ms),
+                Err(_) => {
+                    let mut entry = Entry::new(Kind::Revoked, now_ms);
+                    entry.detail = json!({ "grant": format!("gr-{number}") });
+                    entry
+                }
+            };
             append(transaction, &entry)?;
             Ok(true)
         })

@@ -44,8 +44,9 @@ impl SqliteStore {
             if current.is_some() && current != known {
                 return Err(ApprovalError::Key);
             }
-            let detail = json!({ "approver": new, "replaces": current, "by": by });
-            append(transaction, &Entry::new(Kind::Approver, now_ms).with_detail(detail))
+            let mut entry = Entry::new(Kind::Approver, now_ms);
+            entry.detail = json!({ "approver": new, "replaces": current, "by": by });
+            append(transaction, &entry)
         })
     }
 }

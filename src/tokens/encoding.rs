@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::meter::{hint, shown_name};
+use crate::diagnostic::InvalidValue;
 use crate::model::{ModelId, Version};
 use crate::name::nearest;
 
@@ -91,28 +93,14 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// The text does not name an encoding.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{wanted}` is not an encoding: use `o200k_base` or `cl100k_base`{}", hint(.nearest))]
-#[non_exhaustive]
-pub struct UnknownEncoding {
-    /// The requested name, shortened and with invisible characters escaped.
-    pub wanted: String,
-    /// The closest name, if one is similar.
-    pub nearest: Option<&'static str>,
-}
-
-fn hint(nearest: &Option<&'static str>) -> String {
-    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
-}
-
 impl FromStr for Encoding {
-    type Err = UnknownEncoding;
+    type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| UnknownEncoding {
-            wanted: super::meter::shown_name(text),
-            nearest: nearest(text, Self::ALL.map(Self::name), 1).first().copied(),
+        Self::ALL.into_iter().find(|e| e.name() == text).ok_or_else(|| {
+            let near = hint(nearest(text, Self::ALL.map(Self::name), 1).first());
+            let text = shown_name(text);
+            InvalidValue::from(format!("`{text}` is not an encoding: use `o200k_base` or `cl100k_base`{near}"))
         })
     }
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::billing::Api;
-use super::encoding::{Encoding, UnknownEncoding};
+use super::encoding::Encoding;
 use super::estimate::{Band, anthropic, gemini};
 use super::marginal::Frame;
-use crate::diagnostic::{is_invisible, visible};
+use crate::diagnostic::{InvalidValue, is_invisible, visible};
 use crate::model::{Host, ModelId};
 use crate::name::{MAX_NAME_CHARS, nearest};
 
@@ -19,7 +19,7 @@ use crate::name::{MAX_NAME_CHARS, nearest};
 /// assert_eq!(Meter::default().to_string(), "billed:openai-chat/gpt-4.1");
 /// let meter: Meter = "json/cl100k_base".parse()?;
 /// assert_eq!(meter.encoding(), Encoding::Cl100kBase);
-/// # Ok::<(), toolfold::tokens::MeterError>(())
+/// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -137,7 +137,7 @@ impl Meter {
     /// let meter: Meter = "estimate:anthropic/claude-sonnet-4.6".parse()?;
     /// assert_eq!(meter.band(10_000).unwrap().to_string(), "9300–10700");
     /// assert_eq!(Meter::default().band(10_000), None);
-    /// # Ok::<(), toolfold::tokens::MeterError>(())
+    /// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
     /// ```
     #[must_use]
     pub fn band(&self, tokens: usize) -> Option<Band> {
@@ -194,35 +194,18 @@ impl fmt::Display for Meter {
     }
 }
 
-/// The text does not name a meter. Quoted texts are shortened, with invisible characters escaped.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeterError {
-    /// The form is unknown.
-    #[error(
-        "`{wanted}` is not a meter: use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, \
+/// The error for a text that names no meter.
+fn unknown_meter(text: &str) -> InvalidValue {
+    InvalidValue::from(format!(
+        "`{}` is not a meter: use `billed:openai-chat/<model>`, `billed:openai-responses/<model>`, \
          `estimate:anthropic/<model>`, `estimate:gemini/<model>`, `estimate:vertex/<model>` or `json/<encoding>`{}",
-        hint(.nearest)
-    )]
-    UnknownForm {
-        /// The given text.
-        wanted: String,
-        /// The meter that was probably intended.
-        nearest: Option<String>,
-    },
-    /// The form is known, but the model name is invalid.
-    #[error("`{wanted}` names no model: write one after the last `/`, such as `{}`", Meter::default())]
-    Model {
-        /// The given text.
-        wanted: String,
-    },
-    /// The form is known, but the encoding is not.
-    #[error(transparent)]
-    Encoding(#[from] UnknownEncoding),
+        shown_name(text),
+        hint(probably(text))
+    ))
 }
 
-fn hint(nearest: &Option<String>) -> String {
-    nearest.as_ref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+pub(super) fn hint(near: Option<impl fmt::Display>) -> String {
+    near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default()
 }
 
 /// The user's text for a message: at most 80 characters, with invisible ones escaped.
@@ -235,7 +218,7 @@ pub(super) fn shown_name(text: &str) -> String {
 }
 
 impl FromStr for Meter {
-    type Err = MeterError;
+    type Err = InvalidValue;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if let Some(model) = text.strip_prefix(CHAT) {
@@ -251,7 +234,7 @@ impl FromStr for Meter {
         }
         match text.strip_prefix(JSON) {
             Some(encoding) => Ok(Self::Json(encoding.parse()?)),
-            None => Err(MeterError::UnknownForm { wanted: shown_name(text), nearest: probably(text) }),
+            None => Err(unknown_meter(text)),
         }
     }
 }
@@ -275,9 +258,13 @@ fn probably(text: &str) -> Option<String> {
 }
 
 /// The model in the name of a meter, if it is valid; `text` is the whole name.
-fn model_name(model: &str, text: &str) -> Result<String, MeterError> {
+fn model_name(model: &str, text: &str) -> Result<String, InvalidValue> {
     let is_valid = !model.is_empty()
         && model.chars().count() <= MAX_NAME_CHARS
         && !model.chars().any(|c| c.is_whitespace() || is_invisible(c));
-    if is_valid { Ok(model.to_owned()) } else { Err(MeterError::Model { wanted: shown_name(text) }) }
+    if is_valid {
+        return Ok(model.to_owned());
+    }
+    let (text, example) = (shown_name(text), Meter::default());
+    Err(InvalidValue::from(format!("`{text}` names no model: write one after the last `/`, such as `{example}`")))
 }

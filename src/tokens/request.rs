@@ -42,22 +42,6 @@ pub struct RequestContext {
     pub host: Option<String>,
 }
 
-impl RequestContext {
-    /// Sets [`Self::model`].
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = Some(model.into());
-        self
-    }
-
-    /// Sets [`Self::host`].
-    #[must_use]
-    pub fn with_host(mut self, host: impl Into<String>) -> Self {
-        self.host = Some(host.into());
-        self
-    }
-}
-
 /// Why a request cannot be counted. Unknown is never 0.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

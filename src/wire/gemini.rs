@@ -23,7 +23,7 @@ use super::api::{
 use super::render::write_head;
 use super::steps::{StepResult, answer_step, called};
 use crate::catalog::Format;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, InvalidValue, Place, visible};
 use crate::profile::Detail;
 
 /// The maximum number of closed tools that are named.
@@ -93,16 +93,15 @@ impl fmt::Display for GeminiParameters {
     }
 }
 
-/// The text does not name a [`GeminiParameters`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown form of Gemini's parameters `{}`: use json-schema or openapi-subset", crate::diagnostic::visible(.0))]
-#[non_exhaustive]
-pub struct UnknownGeminiParameters(pub String);
-
 impl FromStr for GeminiParameters {
-    type Err = UnknownGeminiParameters;
-    fn from_str(text: &str) -> Result<Self, UnknownGeminiParameters> {
-        Self::ALL.into_iter().find(|own| own.name() == text).ok_or_else(|| UnknownGeminiParameters(text.to_owned()))
+    type Err = InvalidValue;
+    fn from_str(text: &str) -> Result<Self, InvalidValue> {
+        Self::ALL.into_iter().find(|own| own.name() == text).ok_or_else(|| {
+            let text = visible(text);
+            InvalidValue::from(format!(
+                "unknown form of Gemini's parameters `{text}`: use json-schema or openapi-subset"
+            ))
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::Wire;
 use super::capability::{Capabilities, before};
 use crate::catalog::Catalog;
+use crate::diagnostic::InvalidValue;
 use crate::model::{ModelId, ModelPattern};
 use crate::profile::{Arm, Assignment, Delivery, Expanded, Presentation, TokenFactors};
 
@@ -64,31 +65,20 @@ pub struct NameRule {
     letter_first: bool,
 }
 
-/// Why a rule for names is invalid: names could not be mangled into it.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NameLimitsError {
-    /// The length does not allow a name that ends in a hash.
-    #[error("`max_len` is {0}: at least {MIN_NAME} are needed for a name with a hash")]
-    TooShort(usize),
-    /// The separators lack `_`, which mangling needs, or are not all ASCII punctuation.
-    #[error("`joints` must be ASCII punctuation, `_` among it")]
-    Joints,
-}
-
 impl NameRule {
     /// Creates a rule for names of at most `max_len` bytes, of ASCII letters, digits and `joints`.
     /// `letter_first` requires a letter or `_` at the start.
     ///
     /// # Errors
-    /// Returns a [`NameLimitsError`] if names could not be mangled into the rule: `max_len` is
+    /// Returns an [`InvalidValue`] if names could not be mangled into the rule: `max_len` is
     /// under 16, or `joints` lacks `_` or contains anything but ASCII punctuation.
-    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, NameLimitsError> {
+    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, InvalidValue> {
         if max_len < MIN_NAME {
-            return Err(NameLimitsError::TooShort(max_len));
+            let message = format!("`max_len` is {max_len}: at least {MIN_NAME} are needed for a name with a hash");
+            return Err(InvalidValue::from(message));
         }
         if !joints.contains('_') || !joints.bytes().all(|b| b.is_ascii_punctuation()) {
-            return Err(NameLimitsError::Joints);
+            return Err(InvalidValue::from("`joints` must be ASCII punctuation, `_` among it"));
         }
         Ok(Self { max_len, joints: joints.to_owned(), letter_first })
     }
@@ -145,8 +135,8 @@ struct WrittenRule {
 }
 
 impl TryFrom<WrittenRule> for NameRule {
-    type Error = NameLimitsError;
-    fn try_from(rule: WrittenRule) -> Result<Self, NameLimitsError> {
+    type Error = InvalidValue;
+    fn try_from(rule: WrittenRule) -> Result<Self, InvalidValue> {
         Self::new(rule.max_len, &rule.joints, rule.letter_first)
     }
 }

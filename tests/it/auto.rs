@@ -6,6 +6,7 @@ use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, CacheRules, ToolProfile, Workload};
 use toolfold::wire::{Capabilities, Wire};
+use toolfold_testing::with;
 
 use crate::project;
 use crate::talk::Talk;
@@ -47,7 +48,7 @@ fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
 #[test]
 fn nothing_is_folded_if_the_session_would_cost_more() {
     // One request after a long system text: what folding saves is a small part of the cost.
-    let short = Workload::new(1, 0).with_system_tokens(400_000);
+    let short = with!(Workload::new(1, 0), system_tokens = 400_000);
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "too close for an estimate"]);
     // Each tool is looked up often.
     let mut many = Workload::new(3, 44);
@@ -55,11 +56,11 @@ fn nothing_is_folded_if_the_session_would_cost_more() {
     check(&excel(many).talk(), Arm::Full, &["nothing is folded", "more over 3 requests"]);
     // Almost no text, so requests stay below the minimum for a long time, and full is read from the
     // cache.
-    let quiet = Workload::new(60, 0).with_system_tokens(0).with_step_tokens(5);
+    let quiet = with!(Workload::new(60, 0), system_tokens = 0, step_tokens = 5);
     let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "kept costs ", "more over 60 requests"]);
-    let talkative = quiet.with_step_tokens(600).with_system_tokens(4_000);
+    let talkative = with!(quiet, step_tokens = 600, system_tokens = 4_000);
     let session = cached(&excel(talkative), cache);
     check(&session, Arm::Kept, &["60 requests"]);
     check(&cached(&excel(quiet), CacheRules::NONE), Arm::Kept, &[]);

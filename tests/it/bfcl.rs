@@ -20,6 +20,7 @@ use toolfold::engine::{Blind, Engine};
 use toolfold::profile::{Arm, Delivery, Detail, ToolProfile, Workload};
 use toolfold::tokens::Meter;
 use toolfold_testing::Cases;
+use toolfold_testing::with;
 
 use bill::{Counter, PRICES};
 use drive::{Oracle, Played, play};
@@ -55,7 +56,7 @@ const FORWARDING: Setting =
 /// What the tasks are like, for arm `auto`: ten requests each with four tools, short answers, no
 /// system text.
 fn outlook() -> Workload {
-    Workload::new(10, 4).with_system_tokens(0).with_step_tokens(100)
+    with!(Workload::new(10, 4), system_tokens = 0, step_tokens = 100)
 }
 
 /// The minimum share that arm `auto` saves where arm `signature` does, and the maximum that it

@@ -23,6 +23,7 @@ use std::path::PathBuf;
 use toolfold::skill::{
     Discovery, DiscoveryCache, Document, MemoryFs, Precedence, Root, Scope, SkillLibrary, Surroundings, default_roots,
 };
+use toolfold_testing::with;
 
 /// A skill's text.
 fn skill(name: &str, description: &str, body: &str) -> String {
@@ -45,14 +46,14 @@ fn root(path: &str, scope: Scope) -> Root {
 
 /// Discovers over given roots.
 fn discover(fs: &MemoryFs, roots: Vec<Root>, precedence: Precedence) -> (SkillLibrary, Vec<String>) {
-    let discovery = Discovery::new(roots).with_precedence(precedence);
+    let discovery = with!(Discovery::new(roots), precedence = precedence);
     let loaded = SkillLibrary::discover(fs, discovery, &mut DiscoveryCache::default());
     (loaded.value, loaded.diagnostics.iter().map(ToString::to_string).collect())
 }
 
 /// Discovers over the usual roots from a working directory, with `/home/u` as home.
 fn discover_from(fs: &MemoryFs, cwd: &str) -> (SkillLibrary, Vec<String>) {
-    let around = Surroundings::new(PathBuf::from(cwd)).with_home(PathBuf::from("/home/u"));
+    let around = with!(Surroundings::new(PathBuf::from(cwd)), home = Some(PathBuf::from("/home/u")));
     discover(fs, default_roots(fs, &around), Precedence::Scopes)
 }
 

@@ -11,6 +11,7 @@ use toolfold::policy::{
     PolicyFile, PolicyScope, SnapshotCall, Snapshots, TakenSnapshot, ToolOrigin, Undo, WrittenPath,
 };
 use toolfold::profile::Arm;
+use toolfold_testing::with;
 
 use crate::layers::builder;
 use crate::project;
@@ -36,7 +37,7 @@ impl Host {
     fn answer(&self) -> Result<(), NoSnapshot> {
         match *self.none.lock().unwrap() {
             None => Ok(()),
-            Some((why, passing)) => Err(NoSnapshot::new(why).with_passing(passing)),
+            Some((why, passing)) => Err(with!(NoSnapshot::new(why), passing = passing)),
         }
     }
 }

@@ -219,9 +219,8 @@ fn approve(args: &ApproveArgs) -> Result<(), Failure> {
     let mut remembered = Vec::new();
     for (target, scope) in targets.iter().zip(scope.iter().cycle()) {
         let request = &waiting.request;
-        let mut grant = Grant::new(request.origin.clone(), &request.tool, target.clone(), scope.clone())
-            .with_source(format!("approvals approve {id}"))
-            .with_bound(bound(args, request));
+        let mut grant = Grant::new(request.origin.clone(), &request.tool, target.clone(), scope.clone());
+        (grant.source, grant.bound) = (format!("approvals approve {id}"), bound(args, request));
         grant.expires_ms = args.for_ms.map(|ms| now.saturating_add(ms));
         let grant = approver.remember(grant, now).map_err(failure)?;
         if !rest.json {
@@ -294,8 +293,9 @@ fn targets(args: &ApproveArgs, request: &Request) -> Result<Vec<GrantTarget>, Fa
 }
 
 fn bound(args: &ApproveArgs, request: &Request) -> Bound {
-    let mut bound =
-        Bound::default().with_schema_hash(&request.schema_hash).with_policy_version(&request.policy_version);
+    let mut bound = Bound::default();
+    bound.schema_hash = Some(request.schema_hash.clone());
+    bound.policy_version = Some(request.policy_version.clone());
     bound.cwd = request.cwd.clone().filter(|_| args.prefix.is_none());
     bound
 }

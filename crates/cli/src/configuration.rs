@@ -31,9 +31,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use toolfold::diagnostic::Place;
+use toolfold::diagnostic::{InvalidValue, Place};
 use toolfold::engine::Experiment;
-use toolfold::profile::{Arm, CustomArm, UnknownArm};
+use toolfold::profile::{Arm, CustomArm};
 
 /// The name of the configuration file, searched for in the working directory, in the folders above
 /// it, and in the user's configuration folder.
@@ -184,8 +184,8 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`UnknownArm`], which lists the valid names.
-    pub fn named_arm(&self, name: &str) -> Result<Arm, UnknownArm> {
+    /// [`InvalidValue`], which lists the valid names.
+    pub fn named_arm(&self, name: &str) -> Result<Arm, InvalidValue> {
         Arm::named(name, &self.arms)
     }
 

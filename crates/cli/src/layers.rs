@@ -65,8 +65,9 @@ impl Layers {
         own.extend([path.as_path(), &undo]);
         own.extend(log.map(Path::new));
         let channel = channel(id)?;
-        let layer =
-            layer.context(context(&own).with_tenant(tenant)).snapshots(Arc::new(snapshots)).channel(channel.as_str());
+        let mut context = context(&own);
+        tenant.clone_into(&mut context.tenant);
+        let layer = layer.context(context).snapshots(Arc::new(snapshots)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });
@@ -181,10 +182,8 @@ pub(super) fn guarded(config: &Config) -> Vec<&Path> {
 
 /// The context of policy in this process. `own` are files that no call may write.
 pub(super) fn context(own: &[&Path]) -> Context {
-    let mut context = Context::default()
-        .with_interactive(true)
-        .with_protected(protected(own))
-        .with_secrets(super::approver_key::places());
+    let mut context = Context::default().with_interactive(true).with_protected(protected(own));
+    context.secrets = super::approver_key::places();
     (context.cwd, context.home) = (working_folder(), home());
     context.project = context.cwd.as_deref().map(project_of).unwrap_or_default();
     context

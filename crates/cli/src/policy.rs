@@ -27,7 +27,7 @@ use super::input::load_tools;
 use super::layers::load_policy;
 use super::output::{Failure, GOOD, Outcome, describe, emit, emit_json};
 use toolfold::diagnostic::Diagnostic;
-use toolfold::policy::{CommandPattern, Covered, Effect, Policy, Rule, policy_schema};
+use toolfold::policy::{Covered, Effect, Policy, Rule, policy_schema};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PolicyCommand {
@@ -227,7 +227,7 @@ fn check_policy(args: &CheckArgs) -> Outcome {
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     let mut also: Vec<(&Rule, Vec<String>)> = Vec::new();
     for rule in policy.rules.iter().filter(|rule| rule.effect != Effect::Allow) {
-        let spellings = rule.command.as_ref().map(CommandPattern::other_spellings).unwrap_or_default();
+        let spellings = rule.other_spellings();
         if !spellings.is_empty() {
             also.push((rule, spellings));
         }

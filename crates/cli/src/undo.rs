@@ -238,11 +238,11 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     }
     args.key.require(&store, &args.rest.store.flag())?;
     let record = |outcome: &str| {
-        let mut entry = Entry::new(Kind::Undone, now_ms())
-            .with_session(&snapshot.session)
-            .with_tool(&snapshot.tool)
-            .with_call_id(&snapshot.call)
-            .with_detail(json!({ "undone": id, "paths": plan.steps.len(), "forced": forced }));
+        let mut entry = Entry::new(Kind::Undone, now_ms());
+        entry.session.clone_from(&snapshot.session);
+        entry.tool.clone_from(&snapshot.tool);
+        entry.call_id.clone_from(&snapshot.call);
+        entry.detail = json!({ "undone": id, "paths": plan.steps.len(), "forced": forced });
         entry.outcome = Some(outcome.to_owned());
         entry.undo = Some("snapshot".to_owned());
         store.record(&entry).map_err(failure)

@@ -24,33 +24,3 @@ pub struct Annotations {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
-
-impl Annotations {
-    /// Sets [`Self::read_only_hint`].
-    #[must_use]
-    pub fn with_read_only(mut self, read_only: bool) -> Self {
-        self.read_only_hint = Some(read_only);
-        self
-    }
-
-    /// Sets [`Self::destructive_hint`].
-    #[must_use]
-    pub fn with_destructive(mut self, destructive: bool) -> Self {
-        self.destructive_hint = Some(destructive);
-        self
-    }
-
-    /// Sets [`Self::idempotent_hint`].
-    #[must_use]
-    pub fn with_idempotent(mut self, idempotent: bool) -> Self {
-        self.idempotent_hint = Some(idempotent);
-        self
-    }
-
-    /// Sets [`Self::open_world_hint`].
-    #[must_use]
-    pub fn with_open_world(mut self, open_world: bool) -> Self {
-        self.open_world_hint = Some(open_world);
-        self
-    }
-}

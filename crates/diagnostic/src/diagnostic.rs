@@ -182,6 +182,24 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// Why a text or a value is not valid. The message is one line that states what is wrong and what
+/// is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidValue(String);
+
+impl From<String> for InvalidValue {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<&str> for InvalidValue {
+    fn from(message: &str) -> Self {
+        Self(message.to_owned())
+    }
+}
+
 /// A value that was read, with all diagnostics in the order of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]

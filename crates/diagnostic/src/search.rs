@@ -52,36 +52,6 @@ impl<'e> Entry<'e> {
     pub fn new(name: &'e str, description: &'e str) -> Self {
         Self { name, description, ..Self::default() }
     }
-
-    /// Sets [`Self::short`].
-    #[must_use]
-    pub fn with_short(self, short: Option<&'e str>) -> Self {
-        Self { short, ..self }
-    }
-
-    /// Sets [`Self::server`] and [`Self::has_origin`].
-    #[must_use]
-    pub fn with_server(self, server: &'e str, has_origin: bool) -> Self {
-        Self { server, has_origin, ..self }
-    }
-
-    /// Sets [`Self::labels`].
-    #[must_use]
-    pub fn with_labels(self, labels: Vec<&'e str>) -> Self {
-        Self { labels, ..self }
-    }
-
-    /// Sets [`Self::words`].
-    #[must_use]
-    pub fn with_words(self, words: Vec<&'e str>) -> Self {
-        Self { words, ..self }
-    }
-
-    /// Sets [`Self::details`].
-    #[must_use]
-    pub fn with_details(self, details: Vec<&'e str>) -> Self {
-        Self { details, ..self }
-    }
 }
 
 /// The answer to a query.

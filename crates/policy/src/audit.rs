@@ -164,34 +164,6 @@ impl Entry {
         Self { time_ms, kind, ..Self::default() }
     }
 
-    /// Sets [`Self::session`].
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<String>) -> Self {
-        self.session = session.into();
-        self
-    }
-
-    /// Sets [`Self::tool`].
-    #[must_use]
-    pub fn with_tool(mut self, tool: impl Into<String>) -> Self {
-        self.tool = tool.into();
-        self
-    }
-
-    /// Sets [`Self::call_id`].
-    #[must_use]
-    pub fn with_call_id(mut self, call_id: impl Into<String>) -> Self {
-        self.call_id = call_id.into();
-        self
-    }
-
-    /// Sets [`Self::detail`].
-    #[must_use]
-    pub fn with_detail(mut self, detail: Value) -> Self {
-        self.detail = detail;
-        self
-    }
-
     /// A disclosure receipt: the digest of the tool array that was sent, and the opened categories.
     #[must_use]
     pub fn disclosure(time_ms: i64, session: &str, tools_digest: &str, opened: &[&str]) -> Self {

@@ -138,7 +138,7 @@ pub struct ToolCapability {
     pub undo: Undo,
     /// What its results contain.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub trust: Option<Label>,
+    pub(crate) trust: Option<Label>,
     /// Whether it sends data to others.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sends: bool,

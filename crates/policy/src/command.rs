@@ -16,7 +16,7 @@ mod token;
 mod variables;
 
 pub(crate) use self::mistakes::Mistake;
-pub use self::options::OptionPattern;
+pub(crate) use self::options::OptionPattern;
 pub(crate) use self::samples::shell_word;
 use self::spellings::{may_be, may_mean, other_spellings, usual_program};
 use self::token::Token;
@@ -28,7 +28,7 @@ use super::pattern_error::{PatternError, invalid};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandPattern {
+pub(crate) struct CommandPattern {
     /// Variables that may be set for the command.
     variables: Vec<VariablePattern>,
     tokens: Vec<Token>,
@@ -101,10 +101,7 @@ impl CommandPattern {
         self.tokens.iter().map_while(|token| token.literal().filter(|text| !text.starts_with('-'))).collect()
     }
 
-    /// Other spellings of its words that an ask or a deny also concerns (`npm i` for `npm
-    /// install`), at most twelve.
-    #[must_use]
-    pub fn other_spellings(&self) -> Vec<String> {
+    pub(crate) fn other_spellings(&self) -> Vec<String> {
         let words: Option<Vec<&str>> = self.tokens.iter().map(Token::literal).collect();
         words.map(|words| other_spellings(&words)).unwrap_or_default()
     }

@@ -129,41 +129,6 @@ impl Context {
         self
     }
 
-    /// Sets [`Self::workspace_trusted`].
-    #[must_use]
-    pub fn with_workspace_trusted(mut self, workspace_trusted: bool) -> Self {
-        self.workspace_trusted = workspace_trusted;
-        self
-    }
-
-    /// Sets [`Self::server_trusted`].
-    #[must_use]
-    pub fn with_server_trusted(mut self, server_trusted: bool) -> Self {
-        self.server_trusted = server_trusted;
-        self
-    }
-
-    /// Sets [`Self::annotations`].
-    #[must_use]
-    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = annotations;
-        self
-    }
-
-    /// Sets [`Self::case_sensitive_paths`].
-    #[must_use]
-    pub fn with_case_sensitive_paths(mut self, case_sensitive_paths: bool) -> Self {
-        self.case_sensitive_paths = Some(case_sensitive_paths);
-        self
-    }
-
-    /// Sets [`Self::links`].
-    #[must_use]
-    pub fn with_links(mut self, links: Links) -> Self {
-        self.links = Some(links);
-        self
-    }
-
     /// Sets [`Self::protected`].
     #[must_use]
     pub fn with_protected(mut self, protected: Vec<String>) -> Self {
@@ -171,45 +136,10 @@ impl Context {
         self
     }
 
-    /// Sets [`Self::secrets`].
-    #[must_use]
-    pub fn with_secrets(mut self, secrets: Vec<String>) -> Self {
-        self.secrets = secrets;
-        self
-    }
-
-    /// Sets [`Self::definition_changed`].
-    #[must_use]
-    pub fn with_definition_changed(mut self, definition_changed: bool) -> Self {
-        self.definition_changed = definition_changed;
-        self
-    }
-
-    /// Sets [`Self::skill`] and [`Self::asks`].
-    #[must_use]
-    pub fn with_skill(mut self, asks: Option<String>) -> Self {
-        (self.skill, self.asks) = (true, asks);
-        self
-    }
-
-    /// Sets [`Self::tenant`].
-    #[must_use]
-    pub fn with_tenant(mut self, tenant: impl Into<String>) -> Self {
-        self.tenant = tenant.into();
-        self
-    }
-
     /// Sets [`Self::session`].
     #[must_use]
     pub fn with_session(mut self, session: impl Into<String>) -> Self {
         self.session = session.into();
-        self
-    }
-
-    /// Sets [`Self::project`].
-    #[must_use]
-    pub fn with_project(mut self, project: impl Into<String>) -> Self {
-        self.project = project.into();
         self
     }
 

@@ -38,10 +38,14 @@ use super::past::{EarlierCalls, Past};
 use super::policy_set::Policy;
 use super::prepared::Prepared;
 use super::rule::PolicyScope;
+use crate::diagnostic::InvalidValue;
 use crate::name::nearest;
 
 /// What corpora say of a row for those who read it.
 const NOTES: &str = "expected why source cls grade proof bash52 got";
+
+/// Why a row with rules is not evaluated under a policy.
+const OWN_RULES: &str = "the row has its own rules, so it is unclear which of the two policies applies";
 
 /// The result of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -57,21 +61,6 @@ pub struct Evaluated {
     /// Empty without a history.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub earlier: Vec<EarlierCalls>,
-}
-
-/// Why a row is not evaluated.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EvalRowError {
-    /// The row is not an object, or a member has the wrong type. Contains the error of the reader.
-    #[error("{0}")]
-    Malformed(String),
-    /// It names no tool.
-    #[error("the row has no `tool`")]
-    NoTool,
-    /// It has rules, and is to be evaluated under a policy.
-    #[error("the row has its own rules, so it is unclear which of the two policies applies")]
-    OwnRules,
 }
 
 /// A row, read.
@@ -96,8 +85,8 @@ pub struct Row {
 /// Evaluates a row under its own rules.
 ///
 /// # Errors
-/// [`EvalRowError`] if the row is not an object with the required members.
-pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
+/// [`InvalidValue`] if the row is not an object with the required members.
+pub fn evaluate(row: &Value) -> Result<Evaluated, InvalidValue> {
     let row = Row::read(row)?;
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
 }
@@ -105,21 +94,21 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, EvalRowError> {
 /// Evaluates a row under a policy. The row has no rules.
 ///
 /// # Errors
-/// [`EvalRowError`] if the row has rules, or is not an object with the required members.
-pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, EvalRowError> {
+/// [`InvalidValue`] if the row has rules, or is not an object with the required members.
+pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, InvalidValue> {
     let row = Row::read(row)?;
-    if row.has_rules { Err(EvalRowError::OwnRules) } else { Ok(row.decide(policy, &[])) }
+    if row.has_rules { Err(OWN_RULES.into()) } else { Ok(row.decide(policy, &[])) }
 }
 
 /// Evaluates a row under a policy, after earlier calls: those of the row's `session` and `tenant`,
 /// by default the ones of `after`, at its time. The row has no rules.
 ///
 /// # Errors
-/// [`EvalRowError`] if the row has rules, or is not an object with the required members.
-pub fn evaluate_after(policy: &Policy, past: &Past, after: &Context, row: &Value) -> Result<Evaluated, EvalRowError> {
+/// [`InvalidValue`] if the row has rules, or is not an object with the required members.
+pub fn evaluate_after(policy: &Policy, past: &Past, after: &Context, row: &Value) -> Result<Evaluated, InvalidValue> {
     let mut row = Row::read(row)?;
     if row.has_rules {
-        return Err(EvalRowError::OwnRules);
+        return Err(OWN_RULES.into());
     }
     for (own, default) in [(&mut row.context.session, &after.session), (&mut row.context.tenant, &after.tenant)] {
         if own.is_empty() {
@@ -219,9 +208,9 @@ impl Row {
     /// Reads a row.
     ///
     /// # Errors
-    /// [`EvalRowError`] if the row is not an object with the required members.
-    pub fn read(row: &Value) -> Result<Self, EvalRowError> {
-        let row = Written::deserialize(row).map_err(|why| EvalRowError::Malformed(why.to_string()))?;
+    /// [`InvalidValue`] if the row is not an object with the required members.
+    pub fn read(row: &Value) -> Result<Self, InvalidValue> {
+        let row = Written::deserialize(row).map_err(|why| InvalidValue::from(why.to_string()))?;
         let ctx = row.ctx.unwrap_or_default();
         let cwd = ctx.cwd.unwrap_or_else(|| "/workspace".to_owned());
         let links = ctx.links.map(|links| {
@@ -255,7 +244,7 @@ impl Row {
         setting.others.push(setting.file);
         Ok(Self {
             id: row.id.as_str().unwrap_or_default().to_owned(),
-            tool: row.tool.ok_or(EvalRowError::NoTool)?,
+            tool: row.tool.ok_or("the row has no `tool`")?,
             origin: ctx.server.map_or(ToolOrigin::Native, ToolOrigin::Mcp),
             arguments: row.args,
             links,

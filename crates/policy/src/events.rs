@@ -168,7 +168,8 @@ mod tests {
             }
             let all = || events.logs.get("s").into_iter().flat_map(|log| &log.events).map(|(_, event)| event);
             for since in -4..time_ms + 2 {
-                let series = Series::new("s").with_since_ms(since).with_values(vec!["0".to_owned(), "9".to_owned()]);
+                let mut series = Series::new("s");
+                (series.since_ms, series.values) = (since, vec!["0".to_owned(), "9".to_owned()]);
                 let found = events.history(std::slice::from_ref(&series), None).summary(&series);
                 assert_eq!(found, Summary::of(&series, all()), "case {case} since {since}");
             }

@@ -91,27 +91,6 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// Sets [`Self::cwd`].
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// Sets [`Self::schema_hash`].
-    #[must_use]
-    pub fn with_schema_hash(mut self, schema_hash: impl Into<String>) -> Self {
-        self.schema_hash = Some(schema_hash.into());
-        self
-    }
-
-    /// Sets [`Self::policy_version`].
-    #[must_use]
-    pub fn with_policy_version(mut self, policy_version: impl Into<String>) -> Self {
-        self.policy_version = Some(policy_version.into());
-        self
-    }
-
     /// Whether a tool and a policy are those of the approval.
     #[must_use]
     pub fn holds(&self, schema_hash: &str, policy_version: &str) -> bool {
@@ -160,48 +139,6 @@ impl Grant {
         }
     }
 
-    /// Sets [`Self::id`].
-    #[must_use]
-    pub fn with_id(mut self, id: impl Into<String>) -> Self {
-        self.id = id.into();
-        self
-    }
-
-    /// Sets [`Self::scope`].
-    #[must_use]
-    pub fn with_scope(mut self, scope: GrantScope) -> Self {
-        self.scope = scope;
-        self
-    }
-
-    /// Sets [`Self::expires_ms`].
-    #[must_use]
-    pub fn with_expires_ms(mut self, expires_ms: i64) -> Self {
-        self.expires_ms = Some(expires_ms);
-        self
-    }
-
-    /// Sets [`Self::source`].
-    #[must_use]
-    pub fn with_source(mut self, source: impl Into<String>) -> Self {
-        self.source = source.into();
-        self
-    }
-
-    /// Sets [`Self::bound`].
-    #[must_use]
-    pub fn with_bound(mut self, bound: Bound) -> Self {
-        self.bound = bound;
-        self
-    }
-
-    /// Sets [`Self::target`].
-    #[must_use]
-    pub fn with_target(mut self, target: GrantTarget) -> Self {
-        self.target = target;
-        self
-    }
-
     /// The grant that a compact rule proposes, if it can be remembered.
     ///
     /// # Errors
@@ -233,7 +170,7 @@ impl Grant {
             }
             None => GrantTarget::Tool,
         };
-        Ok(Self::new(origin, tool, target, scope).with_id(id).with_source(source))
+        Ok(Self { id: id.to_owned(), source: source.to_owned(), ..Self::new(origin, tool, target, scope) })
     }
 
     /// Whether it is in force now.

@@ -25,22 +25,8 @@ pub struct Series {
 impl Series {
     /// A series of which every event counts.
     #[must_use]
-    pub fn new(key: impl Into<String>) -> Self {
+    pub(crate) fn new(key: impl Into<String>) -> Self {
         Self { key: key.into(), since_ms: i64::MIN, values: Vec::new() }
-    }
-
-    /// Sets [`Self::since_ms`].
-    #[must_use]
-    pub fn with_since_ms(mut self, since_ms: i64) -> Self {
-        self.since_ms = since_ms;
-        self
-    }
-
-    /// Sets [`Self::values`].
-    #[must_use]
-    pub fn with_values(mut self, values: Vec<String>) -> Self {
-        self.values = values;
-        self
     }
 
     /// Whether a decision counts an event of the series: it is in the window, and its call ran.
@@ -125,7 +111,7 @@ pub struct Event {
 impl Summary {
     /// The summary of a series over its events, oldest first.
     #[must_use]
-    pub fn of<'e>(series: &Series, events: impl IntoIterator<Item = &'e Event>) -> Self {
+    pub(crate) fn of<'e>(series: &Series, events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut summary = Self::default();
         let mut values = std::collections::BTreeSet::new();
         for event in events {

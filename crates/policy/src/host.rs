@@ -18,7 +18,7 @@ mod punycode;
 
 /// A pattern over hosts: `x` covers the host and its subdomains, `*.x` only its subdomains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostPattern {
+pub(crate) struct HostPattern {
     plain: String,
     /// The host in every notation, for ask and deny.
     wide: Vec<String>,

@@ -22,7 +22,7 @@ const MAX_AMOUNT: f64 = 9e9;
 /// A condition of a rule on earlier calls. The rule applies only where it is met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Memory {
+pub(crate) enum Memory {
     /// No call of this tool succeeded earlier in the conversation with the same values of these
     /// arguments.
     UnlessAfter {
@@ -42,7 +42,7 @@ pub enum Memory {
 /// A limit on the calls that a rule covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Over {
+pub(crate) struct Over {
     /// What is measured.
     pub measure: Measure,
     /// The largest measure at which a call is still outside the rule; for a sum in millionths.
@@ -56,7 +56,7 @@ pub struct Over {
 /// What a limit measures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Measure {
+pub(crate) enum Measure {
     /// The number of calls.
     Count,
     /// The number of distinct values of this argument; each item of a list is a value.
@@ -69,7 +69,7 @@ pub enum Measure {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Per {
+pub(crate) enum Per {
     /// Those of the conversation.
     #[default]
     Conversation,
@@ -81,7 +81,7 @@ pub enum Per {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Label {
+pub(crate) enum Label {
     /// Text that an attacker may have written.
     Untrusted,
     /// Data that must not leave.
@@ -286,13 +286,14 @@ fn series_of(call: &Prepared<'_>, rule: &Rule) -> Vec<Series> {
         Some(Memory::AfterReading(labels)) => labels.iter().map(|label| labelled(call, *label)).collect(),
         Some(Memory::Over(over)) => {
             let (owner, measured) = (owner(call, over.per), over.measure.name());
-            let series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
-            let since = over.within_ms.map_or(i64::MIN, |within| call.context.now_ms.saturating_sub(within) + 1);
-            let values = match &over.measure {
-                Measure::CountDistinct(arg) => values(call.call.arguments.get(arg)),
-                _ => Vec::new(),
-            };
-            vec![series.with_since_ms(since).with_values(values)]
+            let mut series = Series::new(digest(&json!(["over", owner, rule.id(), measured])));
+            if let Some(within) = over.within_ms {
+                series.since_ms = call.context.now_ms.saturating_sub(within) + 1;
+            }
+            if let Measure::CountDistinct(arg) = &over.measure {
+                series.values = values(call.call.arguments.get(arg));
+            }
+            vec![series]
         }
     }
 }

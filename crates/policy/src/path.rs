@@ -16,7 +16,7 @@ mod positions;
 pub(crate) mod tail;
 mod view;
 
-pub use pattern::PathPattern;
+pub(crate) use pattern::PathPattern;
 
 /// The start of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -168,7 +168,7 @@ fn joined(server: &str, tool: &str) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Access {
+pub(crate) enum Access {
     /// Reading.
     Read,
     /// Writing, creating, deleting.
@@ -194,26 +194,26 @@ pub struct Rule {
     /// The tools that it covers.
     pub tool: ToolPattern,
     /// The family of tools that it also covers, from a compact name such as `Bash`.
-    pub family: Option<Family>,
+    pub(crate) family: Option<Family>,
     /// The commands that it covers.
-    pub command: Option<CommandPattern>,
+    pub(crate) command: Option<CommandPattern>,
     /// For an allow over commands: options that it covers though no row of the table of programs
     /// calls them harmless.
-    pub options: Vec<OptionPattern>,
+    pub(crate) options: Vec<OptionPattern>,
     /// The paths that it covers, and the kind of access. No access: any.
-    pub path: Option<(PathPattern, Option<Access>)>,
+    pub(crate) path: Option<(PathPattern, Option<Access>)>,
     /// The hosts that it covers.
-    pub host: Option<HostPattern>,
+    pub(crate) host: Option<HostPattern>,
     /// The targets of a dispatching tool that it covers, as a glob.
-    pub target: Option<String>,
+    pub(crate) target: Option<String>,
     /// Conditions on arguments: `(name, glob)`. The name `*` matches every leaf.
     pub args: Vec<(String, String)>,
     /// The hints that the tool must have.
     pub annotations: Annotations,
     /// Whether it covers only tools whose record has `sends = true`.
-    pub sends: bool,
+    pub(crate) sends: bool,
     /// The condition on earlier calls.
-    pub memory: Option<Memory>,
+    pub(crate) memory: Option<Memory>,
     /// The reason for the rule.
     pub why: Option<String>,
     /// Who wrote it.
@@ -225,6 +225,13 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Other spellings of the words of its command that an ask or a deny also concerns (`npm i` for
+    /// `npm install`), at most twelve.
+    #[must_use]
+    pub fn other_spellings(&self) -> Vec<String> {
+        self.command.as_ref().map(CommandPattern::other_spellings).unwrap_or_default()
+    }
+
     /// A rule about a tool, without conditions.
     #[must_use]
     pub fn new(effect: Effect, tool: ToolPattern, text: &str) -> Self {

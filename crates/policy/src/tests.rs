@@ -1,8 +1,11 @@
 //! Tables of patterns: over commands, paths and hosts, and the compact form of rules.
 
 use crate::argv::Word;
+use crate::command::CommandPattern;
 use crate::decision::Fit;
-use crate::{CommandPattern, Context, Effect, HostPattern, LexPath, PathPattern, ToolPattern, compact};
+use crate::host::HostPattern;
+use crate::path::PathPattern;
+use crate::{Context, Effect, LexPath, ToolPattern, compact};
 
 fn words(text: &str) -> Vec<Word> {
     text.split_whitespace().map(|w| if w.starts_with('$') { Word::unknown(w, false) } else { Word::known(w) }).collect()

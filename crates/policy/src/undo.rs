@@ -87,13 +87,6 @@ impl NoSnapshot {
     pub fn new(why: impl Into<String>) -> Self {
         Self { why: why.into(), passing: false }
     }
-
-    /// Sets [`Self::passing`].
-    #[must_use]
-    pub fn with_passing(mut self, passing: bool) -> Self {
-        self.passing = passing;
-        self
-    }
 }
 
 /// The call that a snapshot is for.

@@ -13,12 +13,12 @@ use super::fs::SkillFs;
 use super::library::Skill;
 use super::permission::Permission;
 use super::render::{Facts, Inputs, render};
-use super::resource::{self, ResourceError};
+use super::resource;
 use super::roots::Scope;
 use super::search;
 use super::strict::escape;
 use super::view::SkillView;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, InvalidValue, Place};
 
 /// The arguments of an `activate_skill` call.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -43,27 +43,6 @@ impl ActivateRequest {
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
-    }
-
-    /// Sets [`Self::arguments`].
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: impl Into<String>) -> Self {
-        self.arguments = Some(arguments.into());
-        self
-    }
-
-    /// Sets [`Self::input`].
-    #[must_use]
-    pub fn with_input(mut self, input: Value) -> Self {
-        self.input = Some(input);
-        self
-    }
-
-    /// Sets [`Self::approved`].
-    #[must_use]
-    pub fn with_approved(mut self, approved: bool) -> Self {
-        self.approved = approved;
-        self
     }
 
     /// Reads a call's arguments. `other` names a skill that the enum of `name` does not list.
@@ -116,7 +95,7 @@ pub enum ActivateError {
     },
     /// The requested file cannot be returned.
     #[error(transparent)]
-    Resource(#[from] ResourceError),
+    Resource(#[from] InvalidValue),
 }
 
 /// What the text states about the tool categories that a skill uses.
@@ -128,8 +107,6 @@ pub enum CategoryHint {
     /// That the model should expand them with `expand_tools`.
     #[default]
     Suggest,
-    /// That they are already expanded (by the engine, never by this layer).
-    Expanded,
 }
 
 /// One of the two messages of an activation.
@@ -385,7 +362,6 @@ fn hint_line(categories: &[String], hint: CategoryHint) -> String {
                 "\nThis skill uses the tool categories {names}: expand them with `expand_tools` to see every argument."
             )
         }
-        CategoryHint::Expanded => format!("\nThe tool categories that this skill uses, {names}, are expanded."),
     }
 }
 

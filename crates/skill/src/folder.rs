@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 
 use super::document::{Document, MAX_FILE};
 use super::fs::{FsError, Kind, SkillFs};
-use super::strict::{self, StrictError, StrictProperties};
+use super::strict::{self, StrictProperties};
 use super::walk::place;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, InvalidValue};
 
 /// A folder with both verdicts on its skill.
 #[derive(Debug, Clone)]
@@ -76,16 +76,16 @@ pub fn read_folder(fs: &dyn SkillFs, path: &Path) -> Folder {
 /// its file.
 ///
 /// # Errors
-/// Returns a [`StrictError`] with the reference's message.
-pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, String), StrictError> {
+/// Returns an [`InvalidValue`] with the reference's message.
+pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, String), InvalidValue> {
     let folder = read_folder(fs, path);
     let real = fs.canonical(&folder.path).unwrap_or_else(|_| folder.path.clone());
     let name = folder.file.as_deref().and_then(Path::file_name).unwrap_or_default();
     if !["SKILL.md", "skill.md"].iter().any(|n| name == *n) {
-        return Err(StrictError::new(format!("SKILL.md not found in {}", real.display())));
+        return Err(InvalidValue::from(format!("SKILL.md not found in {}", real.display())));
     }
     let file = real.join(name);
-    let (bytes, _) = fs.read(&file, MAX_FILE).map_err(|e| StrictError::new(format!("{}: {e}", file.display())))?;
+    let (bytes, _) = fs.read(&file, MAX_FILE).map_err(|e| InvalidValue::from(format!("{}: {e}", file.display())))?;
     let properties = strict::properties(&strict::decode(&bytes)?)?;
     Ok((properties, file.to_string_lossy().into_owned()))
 }

@@ -142,20 +142,6 @@ impl Discovery {
     pub fn new(roots: Vec<Root>) -> Self {
         Self { roots, ..Self::default() }
     }
-
-    /// Sets [`Self::precedence`].
-    #[must_use]
-    pub fn with_precedence(mut self, precedence: Precedence) -> Self {
-        self.precedence = precedence;
-        self
-    }
-
-    /// Sets [`Self::limits`].
-    #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
 }
 
 /// An immutable set of skills. Share it by `Arc`; [`reload`](Self::reload) returns a new one.

@@ -18,36 +18,6 @@ pub struct Facts {
     pub timestamp: Option<String>,
 }
 
-impl Facts {
-    /// Sets [`Self::session`].
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<String>) -> Self {
-        self.session = Some(session.into());
-        self
-    }
-
-    /// Sets [`Self::cwd`].
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// Sets [`Self::project`].
-    #[must_use]
-    pub fn with_project(mut self, project: impl Into<String>) -> Self {
-        self.project = Some(project.into());
-        self
-    }
-
-    /// Sets [`Self::timestamp`].
-    #[must_use]
-    pub fn with_timestamp(mut self, timestamp: impl Into<String>) -> Self {
-        self.timestamp = Some(timestamp.into());
-        self
-    }
-}
-
 /// The inputs of a rendering.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Inputs<'a> {

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::document::did_you_mean;
 use super::fs::{FsError, Kind, SkillFs};
 use super::library::Skill;
+use crate::diagnostic::InvalidValue;
 use crate::name::nearest;
 
 /// The maximum number of names in a resource list.
@@ -15,37 +16,6 @@ pub(crate) const MAX_LISTED: usize = 60;
 pub(crate) const MAX_RESOURCE_CHARS: usize = 60_000;
 /// The maximum size of a resource file, in bytes.
 pub(crate) const MAX_RESOURCE_BYTES: usize = 4 << 20;
-
-/// Why a file of a skill cannot be returned. Each message tells the model what to do instead.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResourceError {
-    /// The path is absolute, contains `..` or has an invalid character.
-    #[error("`{0}` is not inside the skill's folder: use a relative path without `..`")]
-    BadPath(String),
-    /// A link leads out of the folder.
-    #[error("`{0}` is a link out of the skill's folder")]
-    Outside(String),
-    /// The file does not exist.
-    #[error("unknown file `{path}`{}", did_you_mean(.near))]
-    NotFound {
-        /// The requested path.
-        path: String,
-        /// Files with similar names.
-        near: Vec<String>,
-    },
-    /// The file is not text.
-    #[error("`{0}` is not text; use it by its path in the skill's folder")]
-    NotText(String),
-    /// The file is too large, a folder or unreadable.
-    #[error("`{path}` cannot be read: {reason}")]
-    Unreadable {
-        /// The requested path.
-        path: String,
-        /// The reason.
-        reason: String,
-    },
-}
 
 /// The files of a skill's folder, relative and sorted, at most 60, and the number of
 /// further files. Excludes hidden names, links and the `SKILL.md` itself.
@@ -81,34 +51,37 @@ pub fn list(fs: &dyn SkillFs, root: &Path) -> (Vec<String>, usize) {
 /// The text of one file, cut after 60,000 characters with a line that reports it.
 ///
 /// # Errors
-/// Returns a [`ResourceError`] if the path leaves the folder, is missing, is not text or cannot be
-/// read.
-pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, ResourceError> {
+/// Returns an [`InvalidValue`] if the path leaves the folder, is missing, is not text or cannot be
+/// read. The message tells the model what to do instead.
+pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, InvalidValue> {
     let strange = path.contains(['\\', '\0', ':']) || path.trim().is_empty() || path.len() > 1_024;
     let mut parts = Path::new(path).components();
     if strange || !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-        return Err(ResourceError::BadPath(path.to_owned()));
+        return Err(InvalidValue::from(format!(
+            "`{path}` is not inside the skill's folder: use a relative path without `..`"
+        )));
     }
     let root = &skill.origin.folder;
     if root.as_os_str().is_empty() {
-        return Err(ResourceError::NotFound { path: path.to_owned(), near: Vec::new() });
+        return Err(unknown_file(path, &[]));
     }
     let real = match fs.canonical(&root.join(path)) {
         Ok(real) => real,
         Err(FsError::NotFound) => {
             let (files, _) = list(fs, &skill.origin.folder);
-            let near = nearest(path, files.iter().map(String::as_str), 3).into_iter().map(str::to_owned).collect();
-            return Err(ResourceError::NotFound { path: path.to_owned(), near });
+            let near: Vec<String> =
+                nearest(path, files.iter().map(String::as_str), 3).into_iter().map(str::to_owned).collect();
+            return Err(unknown_file(path, &near));
         }
         Err(error) => return Err(unreadable(path, &error)),
     };
     if !real.starts_with(root) {
-        return Err(ResourceError::Outside(path.to_owned()));
+        return Err(InvalidValue::from(format!("`{path}` is a link out of the skill's folder")));
     }
     let (bytes, _) = fs.read(&real, MAX_RESOURCE_BYTES).map_err(|e| unreadable(path, &e))?;
-    let text = String::from_utf8(bytes).map_err(|_| ResourceError::NotText(path.to_owned()))?;
+    let text = String::from_utf8(bytes).map_err(|_| not_text(path))?;
     if text.contains('\0') {
-        return Err(ResourceError::NotText(path.to_owned()));
+        return Err(not_text(path));
     }
     let Some((end, _)) = text.char_indices().nth(MAX_RESOURCE_CHARS) else { return Ok(text) };
     let shown = text.get(..end).unwrap_or_default();
@@ -116,6 +89,14 @@ pub fn read(fs: &dyn SkillFs, skill: &Skill, path: &str) -> Result<String, Resou
     Ok(format!("{shown}\n[cut here: {left} more characters]"))
 }
 
-fn unreadable(path: &str, error: &FsError) -> ResourceError {
-    ResourceError::Unreadable { path: path.to_owned(), reason: error.to_string() }
+fn unreadable(path: &str, reason: &FsError) -> InvalidValue {
+    format!("`{path}` cannot be read: {reason}").into()
+}
+
+fn not_text(path: &str) -> InvalidValue {
+    format!("`{path}` is not text; use it by its path in the skill's folder").into()
+}
+
+fn unknown_file(path: &str, near: &[String]) -> InvalidValue {
+    format!("unknown file `{path}`{}", did_you_mean(near)).into()
 }

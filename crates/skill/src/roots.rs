@@ -89,13 +89,6 @@ impl Root {
         self.trusted = trusted;
         self
     }
-
-    /// Sets [`Self::style`].
-    #[must_use]
-    pub fn with_style(mut self, style: Style) -> Self {
-        self.style = style;
-        self
-    }
 }
 
 /// The input of [`default_roots`]. The host supplies it; this layer does not read the environment.
@@ -121,13 +114,6 @@ impl Surroundings {
     #[must_use]
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Self { cwd: cwd.into(), ..Self::default() }
-    }
-
-    /// Sets [`Self::home`].
-    #[must_use]
-    pub fn with_home(mut self, home: PathBuf) -> Self {
-        self.home = Some(home);
-        self
     }
 
     #[must_use]

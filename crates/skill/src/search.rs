@@ -100,7 +100,9 @@ impl SkillIndex {
 fn entry<'s>(name: &'s str, skill: &'s Skill) -> Entry<'s> {
     let tags = skill.fields().tags.iter().map(String::as_str).collect();
     let headings = skill.body().lines().filter(|line| line.starts_with('#')).take(HEADINGS).collect();
-    Entry::new(name, skill.description()).with_short(Some(skill.name())).with_labels(tags).with_details(headings)
+    let mut entry = Entry::new(name, skill.description());
+    (entry.short, entry.labels, entry.details) = (Some(skill.name()), tags, headings);
+    entry
 }
 
 /// The answer to a search, for the model: ten skills, and the suffix to add to the query for the

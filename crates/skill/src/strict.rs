@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::reference;
 use super::yaml::{Entry, Node};
+use crate::diagnostic::InvalidValue;
 
 /// The maximum length of a name, in characters after NFKC. Source: skills-ref 0.1.1 and the
 /// specification.
@@ -34,17 +35,6 @@ pub struct StrictProperties {
     pub description: String,
 }
 
-/// Why the strict reader cannot read a document. Displays as the reference's message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct StrictError(String);
-
-impl StrictError {
-    pub(super) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
-    }
-}
-
 /// Returns every error of the reference validator for the text of a `SKILL.md`, in its order; empty
 /// if valid.
 ///
@@ -63,33 +53,33 @@ pub fn validate(text: &str, folder: &str) -> Vec<String> {
 /// than [`validate`]: it accepts any skill whose front matter parses and has both fields.
 ///
 /// # Errors
-/// Returns a [`StrictError`] with the reference's message.
-pub fn properties(text: &str) -> Result<StrictProperties, StrictError> {
-    let entries = entries(text).map_err(StrictError)?;
+/// Returns an [`InvalidValue`] with the reference's message.
+pub fn properties(text: &str) -> Result<StrictProperties, InvalidValue> {
+    let entries = entries(text).map_err(InvalidValue::from)?;
     for key in ["name", "description"] {
         if find(&entries, key).is_none() {
-            return Err(StrictError(format!("Missing required field in frontmatter: {key}")));
+            return Err(InvalidValue::from(format!("Missing required field in frontmatter: {key}")));
         }
     }
     Ok(StrictProperties { name: required(&entries, "name")?, description: required(&entries, "description")? })
 }
 
-fn required(entries: &[Entry], key: &str) -> Result<String, StrictError> {
+fn required(entries: &[Entry], key: &str) -> Result<String, InvalidValue> {
     match find(entries, key) {
         Some(Node::Text { text, .. }) if !py_strip(text).is_empty() => Ok(py_strip(text).to_owned()),
-        _ => Err(StrictError(format!("Field '{key}' must be a non-empty string"))),
+        _ => Err(InvalidValue::from(format!("Field '{key}' must be a non-empty string"))),
     }
 }
 
 /// Decodes a file as the reference opens it: UTF-8, all newlines read as `\n`, a BOM unchanged.
 ///
 /// # Errors
-/// Returns a [`StrictError`] with the position of the first byte that is not UTF-8. (The reference
-/// crashes there.)
-pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, StrictError> {
+/// Returns an [`InvalidValue`] with the position of the first byte that is not UTF-8. (The
+/// reference crashes there.)
+pub fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, InvalidValue> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
-        StrictError(format!("SKILL.md is not valid UTF-8: the byte at offset {at} cannot be decoded"))
+        InvalidValue::from(format!("SKILL.md is not valid UTF-8: the byte at offset {at} cannot be decoded"))
     })?;
     Ok(reference::newlines(text))
 }

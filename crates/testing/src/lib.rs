@@ -6,6 +6,16 @@ mod commands;
 mod fixture;
 mod times;
 
+/// Returns a value with some of its public fields set: `with!(Context::default(), skill = true)`.
+#[macro_export]
+macro_rules! with {
+    ($value:expr, $($field:ident = $new:expr),+ $(,)?) => {{
+        let mut value = $value;
+        $(value.$field = $new;)+
+        value
+    }};
+}
+
 pub use cases::{Cases, cases, cases_of, faults, sample};
 pub use commands::command;
 pub use fixture::fixture;

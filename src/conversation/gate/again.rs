@@ -87,7 +87,8 @@ impl Conversation {
 /// The activation of a skill, as in the first answer; `None` if the skill has changed since.
 fn activation(conversation: &Conversation, target: &str, arguments: &Arguments) -> Option<Box<Activation>> {
     let skills = conversation.engine.skills().filter(|_| target == ACTIVATE_SKILL)?;
-    let request = ActivateRequest::from_json(arguments.value().ok()?).ok()?.with_approved(true);
+    let mut request = ActivateRequest::from_json(arguments.value().ok()?).ok()?;
+    request.approved = true;
     match skills.answer(&request, &ActiveSet::default(), conversation.id(), Caller::Model).ok()? {
         skill::Answer::Activated(again) => {
             let first = conversation.state.active.get(&again.name);

@@ -10,7 +10,6 @@ use crate::conversation::reload::renew_for;
 use crate::conversation::{Answer, ApprovalId, Conversation, ReplyKind};
 use crate::engine::{ACTIVATE_SKILL, Engine, Exact, JudgedSkill, PolicyLayer, SkillLayer};
 use crate::policy::{ApprovalError, Decision};
-use crate::profile::ExpandRequest;
 use crate::skill::{self, ActivateRequest, ActiveSet, ActiveSkill, Caller};
 use crate::wire::Arguments;
 
@@ -34,7 +33,7 @@ impl Conversation {
             (Err(why), _) => Err(format!("invalid JSON: {why}")),
             (Ok(_), None) => Err("no skills are available".to_owned()),
         };
-        let (layer, request) = match asked {
+        let (layer, mut request) = match asked {
             Ok(asked) => asked,
             Err(why) => {
                 let answer = self.nudged(Answer::error(ReplyKind::Invalid, why), nudge);
@@ -55,7 +54,8 @@ impl Conversation {
                 None => {}
             }
         }
-        Outcome::Reply(answer_request(self, current, layer, &request.with_approved(true), nudge, decided))
+        request.approved = true;
+        Outcome::Reply(answer_request(self, current, layer, &request, nudge, decided))
     }
 
     /// Approves a skill for the rest of the conversation, for a host without a policy. A rule that
@@ -146,12 +146,12 @@ pub(super) fn resumed(
     call: &Call,
     approval: &ApprovalId,
     layer: &SkillLayer,
-    request: ActivateRequest,
+    mut request: ActivateRequest,
 ) -> Resumed {
     let nothing = Arguments::from_text("");
     let current = CallInProgress { call, arguments: &nothing, digest: "", retried: false, asks_anew: false };
     let decided = Some((PolicyMark::Confirm, format!("approved as {approval}")));
-    let request = request.with_approved(true);
+    request.approved = true;
     Resumed::Answered(answer_request(conversation, &current, layer, &request, Nudge::None, decided))
 }
 
@@ -165,7 +165,7 @@ fn answer_request(
     decided: Option<Decided>,
 ) -> Reply {
     let read = if conversation.state.shared { ActiveSet::default() } else { conversation.state.read_skills() };
-    let (mut activation, mut opened) = (None, Vec::new());
+    let mut activation = None;
     let answer = match layer.answer(request, &read, conversation.id(), Caller::Model) {
         Err(why) => Answer::error(ReplyKind::Invalid, why.to_string()),
         Ok(skill::Answer::NeedsApproval { name }) => {
@@ -183,15 +183,10 @@ fn answer_request(
                 let (by, name) = (Some(current.call.own.clone()), active.name.clone());
                 let skill = ActiveSkill::from(&*active);
                 conversation.record_event(Event::Activated { by, caller: Caller::Model, name, skill });
-                if layer.preloads() && !active.categories.is_empty() {
-                    let categories = active.categories.clone();
-                    let request = ExpandRequest { categories, ..ExpandRequest::default() };
-                    opened = conversation.open_requested(Some(&current.call.own), &request).opened;
-                }
             }
             let content = active.text.clone();
             activation = Some(active);
-            Answer::new(ReplyKind::Activated, content).opening(opened)
+            Answer::new(ReplyKind::Activated, content)
         }
     };
     let answer = conversation.nudged(answer, nudge);

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Arm, Delivery, Detail};
+use crate::diagnostic::{InvalidValue, visible};
 
 /// The maximum length of an arm's name, in bytes.
 pub(crate) const MAX_ARM_NAME_BYTES: usize = 31;
@@ -49,7 +50,7 @@ impl fmt::Debug for ArmName {
 /// let mine = CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::InResult)?;
 /// assert_eq!(Arm::Custom(mine).extended(), Detail::Required);
 /// assert!(CustomArm::new("mine", Detail::Full, Detail::Required, Delivery::None).is_err());
-/// # Ok::<(), toolfold::profile::UnsoundArm>(())
+/// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
@@ -74,11 +75,11 @@ impl CustomArm {
     /// Creates an arm.
     ///
     /// # Errors
-    /// Returns an [`UnsoundArm`] if the name is invalid or that of a built-in arm, or if the three
-    /// parts are incompatible: folded tools need a delivery, core tools must not have less detail
-    /// than extended ones, and tools outside the array need a bridge or are appended.
-    pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, UnsoundArm> {
-        let wrong = |why: String| UnsoundArm { name: crate::diagnostic::visible(name).into_owned(), why };
+    /// Returns an [`InvalidValue`] if the name is invalid or that of a built-in arm, or if the
+    /// three parts are incompatible: folded tools need a delivery, core tools must not have less
+    /// detail than extended ones, and tools outside the array need a bridge or are appended.
+    pub fn new(name: &str, core: Detail, extended: Detail, delivery: Delivery) -> Result<Self, InvalidValue> {
+        let wrong = |why: String| InvalidValue::from(format!("arm `{}`: {why}", visible(name)));
         let Some(own) = ArmName::new(name) else {
             return Err(wrong(format!(
                 "the name must have 1 to {MAX_ARM_NAME_BYTES} lower-case letters, digits, `-` and `_`, a letter first"
@@ -149,8 +150,8 @@ fn incompatible(core: Detail, extended: Detail, delivery: Delivery) -> Option<St
 }
 
 impl TryFrom<Written> for CustomArm {
-    type Error = UnsoundArm;
-    fn try_from(written: Written) -> Result<Self, UnsoundArm> {
+    type Error = InvalidValue;
+    fn try_from(written: Written) -> Result<Self, InvalidValue> {
         Self::new(&written.name, written.core, written.extended, written.delivery)
     }
 }
@@ -160,24 +161,6 @@ impl From<CustomArm> for Written {
         Self { name: arm.name().to_owned(), core: arm.core, extended: arm.extended, delivery: arm.delivery }
     }
 }
-
-/// An invalid arm.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnsoundArm {
-    /// The arm's name as given.
-    pub name: String,
-    /// Why the arm is invalid.
-    pub why: String,
-}
-
-impl fmt::Display for UnsoundArm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "arm `{}`: {}", self.name, self.why)
-    }
-}
-
-impl std::error::Error for UnsoundArm {}
 
 #[cfg(test)]
 mod tests {
@@ -206,7 +189,7 @@ mod tests {
         ];
         for (core, extended, delivery, why) in refused {
             let found = CustomArm::new("mine", core, extended, delivery).unwrap_err();
-            assert!(found.why.contains(why), "{found}");
+            assert!(found.to_string().contains(why), "{found}");
         }
         for name in ["", "Mine", "1a", "a b", "é", "a\u{0}", "lean", "auto", &"a".repeat(32)] {
             assert!(CustomArm::new(name, T::Full, T::Summary, D::InResult).is_err(), "{name:?}");

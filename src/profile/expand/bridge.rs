@@ -90,7 +90,9 @@ impl Bridge {
             Self::Write => (false, false),
             Self::Destructive => (false, true),
         };
-        Some(Annotations::default().with_read_only(read_only).with_destructive(destructive))
+        let mut annotations = Annotations::default();
+        (annotations.read_only_hint, annotations.destructive_hint) = (Some(read_only), Some(destructive));
+        Some(annotations)
     }
 
     /// Its declaration.

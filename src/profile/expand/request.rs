@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::diagnostic::InvalidValue;
+
 /// The maximum number of names in a call; more are rejected, so that a runaway call costs nothing.
 const MAX_NAMES: usize = 200;
 
@@ -15,27 +17,6 @@ pub struct ExpandRequest {
     pub tools: Vec<String>,
     /// Words to search the tools for; the best results are opened.
     pub query: Option<String>,
-}
-
-/// Why the arguments of `expand_tools` are invalid. Shown to the model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExpandError {
-    /// The arguments are not an object.
-    #[error("the arguments must be an object with `query`, `categories` or `tools`")]
-    NotAnObject,
-    /// A list has an element that is not a string.
-    #[error("`{0}` must be a list of names")]
-    NotNames(&'static str),
-    /// The query is not a string.
-    #[error("`query` must be a string")]
-    NotAQuery,
-    /// Nothing was requested.
-    #[error("give at least one of `query`, `categories` and `tools`")]
-    Nothing,
-    /// Too many names in one call.
-    #[error("at most {MAX_NAMES} names at once")]
-    TooMany,
 }
 
 impl ExpandRequest {
@@ -53,48 +34,46 @@ impl ExpandRequest {
         self
     }
 
-    /// Sets [`Self::query`].
-    #[must_use]
-    pub fn with_query(mut self, query: String) -> Self {
-        self.query = Some(query);
-        self
-    }
-
     /// Reads the arguments of a call. A single string counts as a list of one, and the original
     /// design's `category` as `categories`. Unknown keys are ignored.
     ///
     /// # Errors
-    /// Returns an [`ExpandError`] with a message for the model.
-    pub fn from_arguments(arguments: &Value) -> Result<Self, ExpandError> {
-        let map = arguments.as_object().ok_or(ExpandError::NotAnObject)?;
+    /// Returns an [`InvalidValue`] with a message for the model.
+    pub fn from_arguments(arguments: &Value) -> Result<Self, InvalidValue> {
+        let map =
+            arguments.as_object().ok_or("the arguments must be an object with `query`, `categories` or `tools`")?;
         let mut categories = names_under(map, "categories")?;
         categories.extend(names_under(map, "category")?);
         let query = match map.get("query") {
             None | Some(Value::Null) => None,
-            Some(query) => Some(query.as_str().ok_or(ExpandError::NotAQuery)?.trim().to_owned()),
+            Some(query) => Some(query.as_str().ok_or("`query` must be a string")?.trim().to_owned()),
         };
         let query = query.filter(|query| !query.is_empty());
         let request = Self { categories, tools: names_under(map, "tools")?, query };
         match request.categories.len() + request.tools.len() {
-            0 if request.query.is_none() => Err(ExpandError::Nothing),
-            n if n > MAX_NAMES => Err(ExpandError::TooMany),
+            0 if request.query.is_none() => Err("give at least one of `query`, `categories` and `tools`".into()),
+            n if n > MAX_NAMES => Err(format!("at most {MAX_NAMES} names at once").into()),
             _ => Ok(request),
         }
     }
 }
 
 /// The names in an argument: one, or a list.
-fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, ExpandError> {
+fn names_under(map: &Map<String, Value>, key: &'static str) -> Result<Vec<String>, InvalidValue> {
     match map.get(key) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(one)) => Ok(vec![one.clone()]),
         Some(Value::Array(many)) => {
             let mut names = Vec::new();
             for name in many {
-                names.push(name.as_str().ok_or(ExpandError::NotNames(key))?.to_owned());
+                names.push(name.as_str().ok_or_else(|| not_names(key))?.to_owned());
             }
             Ok(names)
         }
-        Some(_) => Err(ExpandError::NotNames(key)),
+        Some(_) => Err(not_names(key)),
     }
+}
+
+fn not_names(key: &str) -> InvalidValue {
+    format!("`{key}` must be a list of names").into()
 }

@@ -12,6 +12,7 @@ mod approvals;
 use serde_json::Value;
 use toolfold::policy::eval::Row;
 use toolfold::policy::{Effect, Grant, GrantScope, GrantTarget, Policy, Rule, ToolOrigin, ToolPattern, compact};
+use toolfold_testing::with;
 
 /// The lines of a row.
 fn lines(row: &Value) -> Vec<&str> {
@@ -124,7 +125,11 @@ impl Own {
             };
             let target = arguments.map_or(GrantTarget::Tool, |arguments| GrantTarget::Arguments { arguments });
             let origin = server.map_or(ToolOrigin::Native, |s| ToolOrigin::Mcp(s.to_owned()));
-            self.grants.push(Grant::new(origin, tool, target, scope).with_id("grant").with_source("a person"));
+            self.grants.push(with!(
+                Grant::new(origin, tool, target, scope),
+                id = "grant".into(),
+                source = "a person".into()
+            ));
             return true;
         }
         let Ok(rule) = compact(Effect::Allow, rest, |_| None) else { return true };

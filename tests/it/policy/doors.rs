@@ -5,6 +5,7 @@ use toolfold::policy::{
     Bound, Context, Decision, Grant, GrantScope, History, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope,
     ToolOrigin, Verdict,
 };
+use toolfold_testing::with;
 
 /// A sound file of a scope.
 #[track_caller]
@@ -330,10 +331,12 @@ fn a_remembered_approval_is_exactly_the_same_call() {
         let prepared = policy.prepare(call, &context, None, History::default());
         let shown = prepared.displayed(&prepared.decide(&[]));
         let [target] = &shown.remember[..] else { panic!("{asked}: {:?}", shown.remember) };
-        let grant = Grant::new(ToolOrigin::Native, "Bash", target.clone(), GrantScope::Always)
-            .with_id("gr-1")
-            .with_source("a person")
-            .with_bound(Bound::default().with_cwd(context.cwd.clone().unwrap()));
+        let grant = with!(
+            Grant::new(ToolOrigin::Native, "Bash", target.clone(), GrantScope::Always),
+            id = "gr-1".into(),
+            source = "a person".into(),
+            bound = with!(Bound::default(), cwd = context.cwd.clone())
+        );
         let grants = [grant];
         assert_eq!(decide(asked, &context, &grants), Decision::AllowAudited, "{asked}");
         let elsewhere = context.clone().with_cwd("/work/other");

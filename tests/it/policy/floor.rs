@@ -6,6 +6,7 @@ use toolfold::policy::{
     Context, Decision, Disk, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyScope,
     ToolOrigin,
 };
+use toolfold_testing::with;
 
 #[test]
 fn no_call_can_approve() {
@@ -162,7 +163,7 @@ fn uncertain_floor_matches_require_approval_in_every_mode() {
         let arguments = json!({ "command": "./tf approvals approve ap-1" });
         let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
         let target = GrantTarget::Arguments { arguments: arguments.clone() };
-        let grant = Grant::new(ToolOrigin::Native, "Bash", target, GrantScope::Always).with_id("gr-1");
+        let grant = with!(Grant::new(ToolOrigin::Native, "Bash", target, GrantScope::Always), id = "gr-1".into());
         let grants = if grants { vec![grant] } else { Vec::new() };
         let context = here();
         let prepared = policy.prepare(call, &context, None, History::default());
@@ -214,7 +215,7 @@ fn a_copy_of_the_program_is_known_by_its_content() {
 fn no_call_reads_or_writes_the_key_for_approvals() {
     use Decision::{AllowAudited, Confirm, Deny};
     let key = "/home/u/.config/toolfold/approver.key";
-    let context = here().with_secrets(vec![key.to_owned()]);
+    let context = with!(here(), secrets = vec![key.to_owned()]);
     decided(
         &context,
         &[

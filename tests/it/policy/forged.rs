@@ -13,6 +13,7 @@ use toolfold::policy::{
     StoreErrorKind, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
+use toolfold_testing::with;
 
 use super::redeem;
 use super::store::{Folder, context, policy, request, tamper};
@@ -44,9 +45,11 @@ fn swap(body: &mut Value) {
 
 fn grant(tool: &str, expires_ms: Option<i64>) -> Grant {
     let target = GrantTarget::Arguments { arguments: json!({"path": "a"}) };
-    let mut grant = Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always)
-        .with_source("a test")
-        .with_bound(Bound::default().with_cwd("/w"));
+    let mut grant = with!(
+        Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always),
+        source = "a test".into(),
+        bound = with!(Bound::default(), cwd = Some("/w".into()))
+    );
     grant.expires_ms = expires_ms;
     grant
 }
@@ -78,7 +81,7 @@ fn a_forged_grant_allows_nothing() {
     assert_eq!(gate.grants(9).unwrap().len(), 2);
     assert_eq!(store.verify(&[]).unwrap().faults, []);
 
-    let forged = grant("delete", None).with_id("gr-9").with_target(GrantTarget::Tool);
+    let forged = with!(grant("delete", None), id = "gr-9".into(), target = GrantTarget::Tool);
     let body = serde_json::to_string(&forged).unwrap();
     tamper(&folder.store(), &format!("INSERT INTO remembered (number, body) VALUES (9, '{body}')"));
     change(&folder.store(), "remembered", 2, |body| body["what"] = json!({"kind": "tool"}));
@@ -97,9 +100,9 @@ fn a_grant_on_an_older_record_applies_as_recorded() {
     let folder = Folder::new("older-grant");
     let (store, gate, _) = handles(&folder);
     // The record had no digest, and a grant was bound to nothing but its scope.
-    let old = grant("delete", None).with_id("gr-1").with_bound(Bound::default());
+    let old = with!(grant("delete", None), id = "gr-1".into(), bound = Bound::default());
     let detail = json!({ "grant": "gr-1", "what": old.target, "holds": old.scope, "expires_ms": null });
-    let mut record = Entry::new(Kind::Granted, 1).with_tool("delete").with_detail(detail);
+    let mut record = with!(Entry::new(Kind::Granted, 1), tool = "delete".into(), detail = detail);
     record.origin = Some(ToolOrigin::Native);
     store.record(&record).unwrap();
     let insert = |old: &Grant| {
@@ -108,7 +111,7 @@ fn a_grant_on_an_older_record_applies_as_recorded() {
     };
     insert(&old);
     assert_eq!(gate.grants(2).unwrap(), std::slice::from_ref(&old));
-    insert(&old.with_target(GrantTarget::Tool));
+    insert(&with!(old, target = GrantTarget::Tool));
     assert_eq!(gate.grants(2).unwrap(), []);
 }
 
@@ -232,7 +235,7 @@ fn only_a_recorded_approval_applies_to_a_call() {
 fn records_of_forged_consent_are_reported() {
     let policy = policy();
     let claim_at = |time_ms: i64, kind: Kind, digest: &str, approval: &str| {
-        let mut entry = Entry::new(kind, time_ms).with_detail(json!({ "approval": approval }));
+        let mut entry = with!(Entry::new(kind, time_ms), detail = json!({ "approval": approval }));
         entry.digest = Some(digest.to_owned());
         entry
     };
@@ -262,7 +265,7 @@ fn records_of_forged_consent_are_reported() {
             Some("after its expiry"),
         ),
         (vec![Entry::new(Kind::Consumed, 3)], Some("names no approval")),
-        (vec![Entry::new(Kind::Revoked, 3).with_detail(json!({"grant": "gr-1"}))], Some("which was never granted")),
+        (vec![with!(Entry::new(Kind::Revoked, 3), detail = json!({"grant": "gr-1"}))], Some("which was never granted")),
         (vec![Entry::new(Kind::Decision, 3), Entry::new(Kind::Outcome, 3)], None),
     ];
     for (n, (records, why)) in cases.into_iter().enumerate() {

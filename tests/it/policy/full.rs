@@ -11,6 +11,7 @@ use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreErrorKind};
 use toolfold::store::SqliteStore;
+use toolfold_testing::with;
 
 use super::redeem;
 use super::store::{Folder, chain, context, filler, policy, request, tamper};
@@ -24,7 +25,7 @@ fn on_a_full_disk_nothing_runs_and_no_approval_is_used() {
     // Long arguments: the record of its use needs pages of its own.
     // Not one long text, which is cut once the call is over.
     let cells = vec!["some text"; 900];
-    let large = |n| request(&policy, n).with_arguments(json!({ "path": "a.xlsx", "cells": cells }));
+    let large = |n| with!(request(&policy, n), arguments = json!({ "path": "a.xlsx", "cells": cells }));
     let id = gate.ask(large(1), 0, WAIT_MS).unwrap().id;
     approver.approve(&id, 1).unwrap();
     // SQLite's own limit takes the way of a disk that is full, and takes whole transactions back.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use toolfold::policy::{
     Bound, Context, Decision, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin,
 };
+use toolfold_testing::with;
 
 /// Names of arguments, usual and not.
 const NAMES: &[&str] = &["file_path", "path", "target", "out", "copyTo", "x-1", "q", "notes", "command", "url"];
@@ -232,7 +233,7 @@ proptest! {
         let (first, second) = (of(&first), of(&second));
         let files = [load("deny = [\"Read(/etc/**)\"]", PolicyScope::User)];
         let (here, there) = (place().with_cwd(folder), place().with_cwd(other));
-        let yes = Grant::new(ToolOrigin::Native, tool, GrantTarget::Arguments { arguments: first.clone() }, GrantScope::Always).with_id("gr-1").with_source("a test").with_bound(Bound::default().with_cwd(folder));
+        let yes = with!(Grant::new(ToolOrigin::Native, tool, GrantTarget::Arguments { arguments: first.clone() }, GrantScope::Always), id = "gr-1".into(), source = "a test".into(), bound = with!(Bound::default(), cwd = Some(folder.into())));
         let plain = decide(&files, tool, &second, &there, &[]);
         let lifted = decide(&files, tool, &second, &there, std::slice::from_ref(&yes));
         if first != second || folder != other {

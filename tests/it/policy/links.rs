@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolfold::policy::links::follow;
 use toolfold::policy::{Context, Effect, History, LinkTable, Links, Policy, PolicyCall, ToolOrigin, compact};
 use toolfold::policy::{Decision, PolicyFile};
+use toolfold_testing::with;
 
 use super::dialect::evaluate;
 
@@ -221,7 +222,7 @@ fn a_verdict_records_its_lookups_and_is_reproducible() {
         // As a record keeps it.
         let text = serde_json::to_string(&verdict.links).unwrap();
         let links: Links = serde_json::from_str(&text).unwrap();
-        assert_eq!(policy.decide(&call, &context.clone().with_links(links), &[]), verdict, "{path}");
+        assert_eq!(policy.decide(&call, &with!(context.clone(), links = Some(links)), &[]), verdict, "{path}");
         let lexical = policy.decide(&call, &context, &[]);
         assert_eq!(lexical.decision, Decision::AllowAudited, "{path}: without a disk as before");
         let part = &prepared.explain(&[]).parts[0].text;

@@ -14,6 +14,7 @@ use toolfold::policy::{
 };
 use toolfold::store::SqliteStore;
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 fn policy(rules: &str) -> Policy {
     let text = format!("[policy]\ndefault = \"allow\"\n{rules}");
@@ -38,7 +39,7 @@ fn call(
     let prepared = prepared.with_history(history);
     let decision = prepared.decide(&[]).decision;
     if decision.runs() {
-        let mut entry = Entry::new(Kind::Decision, now_ms).with_session(session).with_call_id(id);
+        let mut entry = with!(Entry::new(Kind::Decision, now_ms), session = session.into(), call_id = id.into());
         entry.decision = Some(decision.name().to_owned());
         entry.call = format!("{session}/{id}");
         entry.counted = prepared.counted();

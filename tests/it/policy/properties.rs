@@ -7,6 +7,7 @@ use toolfold::policy::{
     Context, Decision, Effect, Grant, GrantScope, GrantTarget, Policy, PolicyCall, PolicyFile, PolicyScope, PolicyTier,
     Rule, ToolCapability, ToolOrigin, compact,
 };
+use toolfold_testing::with;
 
 const RULES: &[&str] = &[
     "Bash(*)",
@@ -113,7 +114,9 @@ fn grant(tool: &str, origin: &ToolOrigin, arguments: &Value) -> Vec<Grant> {
         GrantTarget::Command { tokens: first, open: true },
     ]
     .into_iter()
-    .map(|target| Grant::new(origin.clone(), tool, target, GrantScope::Always).with_id("gr-1").with_source("test"))
+    .map(|target| {
+        with!(Grant::new(origin.clone(), tool, target, GrantScope::Always), id = "gr-1".into(), source = "test".into())
+    })
     .collect()
 }
 
@@ -197,7 +200,7 @@ proptest! {
         // Nor does one for another tool, or of another origin, or one that has run out.
         let mut others = grant(&tool, &ToolOrigin::Mcp("other".to_owned()), &arguments);
         others.extend(grant("other", &origin, &arguments));
-        others.extend(grant(&tool, &origin, &arguments).into_iter().map(|g| g.with_expires_ms(0)));
+        others.extend(grant(&tool, &origin, &arguments).into_iter().map(|g| with!(g, expires_ms = Some(0))));
         prop_assert_eq!(policy.decide(&call, &context(), &others).decision, before);
     }
 

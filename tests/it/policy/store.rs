@@ -19,6 +19,7 @@ use toolfold::policy::{
     PolicyScope, Request, ToolOrigin, canonical,
 };
 use toolfold::store::SqliteStore;
+use toolfold_testing::with;
 
 use super::redeem;
 
@@ -55,12 +56,14 @@ pub(super) fn context() -> Context {
 }
 
 pub(super) fn request(policy: &Policy, n: usize) -> Request {
-    Request::new(ToolOrigin::Native, "delete", json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" }))
-        .with_schema_hash("h")
-        .with_session("s")
-        .with_call_id(format!("c{n}"))
-        .with_policy_version(policy.version().to_owned())
-        .with_displayed(Displayed::default().with_target("delete").with_undo("snapshot"))
+    with!(
+        Request::new(ToolOrigin::Native, "delete", json!({ "path": format!("a{n}.xlsx"), "token": "hunter2" })),
+        schema_hash = "h".into(),
+        session = "s".into(),
+        call_id = format!("c{n}"),
+        policy_version = policy.version().to_owned(),
+        displayed = with!(Displayed::default(), target = "delete".into(), undo = "snapshot".into())
+    )
 }
 
 #[test]
@@ -95,14 +98,16 @@ fn an_approval_from_start_to_end() {
     approver.reject(&no.id, Some("not this one"), 21).unwrap();
     assert!(approver.approve(&no.id, 22).is_err(), "a no is durable");
 
-    let grant = Grant::new(
-        ToolOrigin::Native,
-        "delete",
-        toolfold::policy::GrantTarget::Tool,
-        GrantScope::Session("s".to_owned()),
-    )
-    .with_expires_ms(100)
-    .with_source("a person");
+    let grant = with!(
+        Grant::new(
+            ToolOrigin::Native,
+            "delete",
+            toolfold::policy::GrantTarget::Tool,
+            GrantScope::Session("s".to_owned()),
+        ),
+        expires_ms = Some(100),
+        source = "a person".into()
+    );
     let grant = approver.remember(grant, 30).unwrap();
     assert_eq!(gate.grants(31).unwrap(), std::slice::from_ref(&grant));
     assert_eq!(gate.grants(100).unwrap(), [], "it has run out");
@@ -118,7 +123,7 @@ fn an_approval_from_start_to_end() {
 fn a_deny_wins_over_an_approval() {
     let policy = policy();
     let (gate, approver) = open(Arc::new(SqliteStore::in_memory().unwrap()));
-    let asked = gate.ask(request(&policy, 1).with_arguments(json!({"path": "keep/x"})), 0, WAIT_MS).unwrap();
+    let asked = gate.ask(with!(request(&policy, 1), arguments = json!({"path": "keep/x"})), 0, WAIT_MS).unwrap();
     approver.approve(&asked.id, 1).unwrap();
     assert!(matches!(redeem(&gate, &asked.id, &policy, &context(), "h"), Err(ApprovalError::Denied(_))));
 }
@@ -295,7 +300,7 @@ fn kill_minus_nine_at_any_step() {
 pub(super) fn chain(folder: &Folder, n: i64) -> PathBuf {
     let store = SqliteStore::open(&folder.store()).unwrap();
     for i in 0..n {
-        store.record(&Entry::new(Kind::Decision, i).with_tool(format!("t{i}"))).unwrap();
+        store.record(&with!(Entry::new(Kind::Decision, i), tool = format!("t{i}"))).unwrap();
     }
     folder.store()
 }
@@ -397,7 +402,7 @@ fn only_the_user_reads_the_files() {
 
 /// A record of about a page.
 pub(super) fn filler(n: usize) -> Entry {
-    let mut entry = Entry::new(Kind::Decision, 0).with_call_id(n.to_string());
+    let mut entry = with!(Entry::new(Kind::Decision, 0), call_id = n.to_string());
     entry.arguments = json!({ "text": "x".repeat(4_000) });
     entry
 }

@@ -9,12 +9,13 @@ use toolfold::profile::{Arm, ExpandRequest, Expansion};
 #[cfg(feature = "tiktoken")]
 use toolfold::tokens::{Encoding, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use super::{Searched, rows};
 use crate::talk::{Call, Dispatch, Talk};
 
 fn request(query: &str) -> ExpandRequest {
-    ExpandRequest::default().with_query(query.to_owned())
+    with!(ExpandRequest::default(), query = Some(query.to_owned()))
 }
 
 fn engine(tools: &str, arm: Arm) -> Option<Engine> {

@@ -6,6 +6,7 @@ use toolfold::engine::Engine;
 use toolfold::name::ToolName;
 use toolfold::profile::{Arm, ExpandRequest, Expansion, ToolProfile};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use crate::talk::Talk;
 
@@ -51,7 +52,7 @@ fn short_names_open_tools() {
     let expansion = engine.talk_on(Wire::Mcp).expand(&ambiguous);
     let expected = "`create_issue` is ambiguous. Did you mean `github__create_issue` or `gitlab__create_issue`?";
     assert_eq!((expansion.reply.as_str(), &*expansion.unknown), (expected, &["create_issue".to_owned()][..]));
-    let query = ExpandRequest::default().with_query("list branches".to_owned());
+    let query = with!(ExpandRequest::default(), query = Some("list branches".to_owned()));
     assert_eq!(opened(&engine.talk_on(Wire::Mcp).expand(&query))[0], "github__list_branches");
 }
 
@@ -95,7 +96,8 @@ fn words_of_a_profile_find_tools() {
                    [words]\npost_note = ['fax', 'telegram message']";
     let engine = engine(&names, profile, Arm::Stable);
     let found = |query: &str| {
-        let expansion = engine.talk_on(Wire::Mcp).expand(&ExpandRequest::default().with_query(query.to_owned()));
+        let expansion =
+            engine.talk_on(Wire::Mcp).expand(&with!(ExpandRequest::default(), query = Some(query.to_owned())));
         expansion.mentioned.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(found("send a fax"), ["post_note"]);
@@ -156,7 +158,8 @@ fn nested_parameters_are_searched() {
     for (word, is_found) in
         [("otter", true), ("walrus", true), ("ferret", true), ("badger", false), ("marmot", true), ("heron", true)]
     {
-        let expansion = engine.talk_on(Wire::Mcp).expand(&ExpandRequest::default().with_query(word.to_owned()));
+        let expansion =
+            engine.talk_on(Wire::Mcp).expand(&with!(ExpandRequest::default(), query = Some(word.to_owned())));
         let found: Vec<&str> = expansion.mentioned.iter().map(ToolName::as_str).collect();
         assert_eq!(found, if is_found { vec!["nested"] } else { vec![] }, "{word}: {}", expansion.reply);
     }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use toolfold::skill::{MemoryFs, Precedence, Scope, Surroundings, instructions};
+use toolfold_testing::with;
 
 use super::{codes, discover, discover_from, read, root, skill};
 
@@ -268,7 +269,7 @@ fn instruction_files_from_the_general_to_the_specific() {
         fs.put(file, file);
     }
     fs.link("/work/a/CLAUDE.md", "AGENTS.md");
-    let around = Surroundings::new(PathBuf::from("/work/a")).with_home(PathBuf::from("/home/u"));
+    let around = with!(Surroundings::new(PathBuf::from("/work/a")), home = Some(PathBuf::from("/home/u")));
     let found = instructions(&fs, &around);
     let files: Vec<String> = found.value.iter().map(|i| i.file.display().to_string()).collect();
     assert_eq!(

@@ -5,6 +5,7 @@ use toolfold::skill::{
     ActivateError, ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, Facts, Mode, Permissions, SkillView,
     activate, direct, skill_tools,
 };
+use toolfold_testing::with;
 
 use super::{library, read};
 
@@ -12,8 +13,13 @@ use super::{library, read};
 fn render(body: &str, arguments: Option<&str>, input: Value) -> (String, Vec<String>) {
     let (fs, library) = library(&[("x", "y", body)]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
-    let facts = Facts::default().with_session("s-1").with_cwd("/work").with_timestamp("2026-05-01T12:00:00Z");
-    let mut request = ActivateRequest::new("x").with_input(input);
+    let facts = with!(
+        Facts::default(),
+        session = Some("s-1".into()),
+        cwd = Some("/work".into()),
+        timestamp = Some("2026-05-01T12:00:00Z".into())
+    );
+    let mut request = with!(ActivateRequest::new("x"), input = Some(input));
     request.arguments = arguments.map(str::to_owned);
     let answer = activate(&fs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Silent).unwrap();
     let Answer::Activated(activation) = answer else { panic!() };
@@ -91,7 +97,8 @@ fn bug_direct_mode_ignored_its_arguments_and_left_the_folder() {
     let (_, library) = library(&[("greet", "y", "Hi {{input.name}}: $ARGUMENTS"), ("other", "y", "SECRET")]);
     let view = SkillView::new(&library, &Permissions::default(), Caller::Model);
     let call = |name: &str| {
-        let request = ActivateRequest::new(name).with_arguments("go").with_input(json!({"name": "Ann"}));
+        let request =
+            with!(ActivateRequest::new(name), arguments = Some("go".into()), input = Some(json!({"name": "Ann"})));
         direct(&view, &request, &Facts::default())
     };
     assert_eq!(call("greet").unwrap(), Answer::Resource("Hi Ann: go".to_owned()));

@@ -15,6 +15,7 @@ use toolfold::policy::{
 };
 use toolfold::profile::Arm;
 use toolfold::skill::{Caller, FsEntry, FsError, Kind as FileKind, Look, MemoryFs, SkillFs, Stamp, Surroundings};
+use toolfold_testing::with;
 
 use super::skill;
 use crate::talk::{Call, Dispatch, Talk};
@@ -90,7 +91,7 @@ impl Host {
     /// A conversation; `policy` is the text of its policy, if it has one.
     fn new(policy: Option<&str>) -> Self {
         let (files, store) = (files(), Arc::new(MemoryStore::new()));
-        let around = Surroundings::new("/p").with_home(PathBuf::from("/home/u"));
+        let around = with!(Surroundings::new("/p"), home = Some(PathBuf::from("/home/u")));
         let skills = SkillLayer::discovered(Arc::new(files.clone()), around).layer().value;
         let tools = r#"[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{}}}}]"#;
         let mut builder = Engine::builder(Catalog::from_openai(tools).unwrap()).arm(Arm::Full).skills(skills);
@@ -224,8 +225,8 @@ fn a_person_approves_once_always_or_never() {
     assert!(consumed.effects.to_string().contains(&host.hash()), "{}", consumed.effects);
 
     let target = third.shown.remember.first().unwrap().clone();
-    let bound = Bound::default().with_schema_hash(host.hash());
-    let grant = Grant::new(ToolOrigin::Native, "Skill", target, GrantScope::Always).with_bound(bound);
+    let bound = with!(Bound::default(), schema_hash = Some(host.hash()));
+    let grant = with!(Grant::new(ToolOrigin::Native, "Skill", target, GrantScope::Always), bound = bound);
     approver.remember(grant, 1_000).unwrap();
     assert_eq!(word(&host.deploy("four")), "runs", "whatever its arguments are");
     host.files.put("/p/.claude/skills/deploy/SKILL.md", &skill("deploy", "Deploys. Use.", "Deploy twice."));

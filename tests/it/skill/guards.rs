@@ -4,6 +4,7 @@ use toolfold::skill::{
     ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, Facts, Permission, PermissionRule, Permissions,
     SkillView, activate, strict, to_standard,
 };
+use toolfold_testing::with;
 
 use super::{codes, library, read};
 
@@ -14,7 +15,7 @@ fn asks(keys: &str, caller: Caller) -> bool {
     let answer = |request: ActivateRequest| {
         activate(&fs, &view, &request, &ActiveSet::default(), &Facts::default(), CategoryHint::Silent).unwrap()
     };
-    let approved = answer(ActivateRequest::new("x").with_approved(true));
+    let approved = answer(with!(ActivateRequest::new("x"), approved = true));
     assert!(matches!(approved, Answer::Activated(_)), "{keys}: {approved:?}");
     matches!(answer(ActivateRequest::new("x")), Answer::NeedsApproval { .. })
 }

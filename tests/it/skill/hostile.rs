@@ -8,6 +8,7 @@ use toolfold::skill::{
     ActivateRequest, ActiveSet, Answer, Caller, CategoryHint, DiskFs, Document, Facts, FsEntry, FsError, Look,
     MemoryFs, Permissions, Precedence, Scope, SkillFs, SkillView, Stamp, activate, resource,
 };
+use toolfold_testing::with;
 
 use super::{codes, discover, read, root, skill};
 
@@ -267,7 +268,7 @@ fn limits_of_a_walk() {
     }
     let mut limits = toolfold::skill::Limits::default();
     limits.folders = 10;
-    let discovery = toolfold::skill::Discovery::new(vec![root("/s", Scope::User)]).with_limits(limits);
+    let discovery = with!(toolfold::skill::Discovery::new(vec![root("/s", Scope::User)]), limits = limits);
     let loaded = toolfold::skill::SkillLibrary::discover(&many, discovery, &mut Default::default());
     assert_eq!(loaded.value.skills().len(), 10);
     assert!(loaded.diagnostics.iter().any(|d| d.code == "too-many" && d.is_error()));
@@ -316,7 +317,7 @@ fn the_files_of_a_root_are_bounded() {
     fs.put("/a/0a/SKILL.md", skill("large", "y", &"x".repeat(2 << 20)));
     let names = |limits| {
         let roots = vec![root("/a", Scope::Project), root("/b", Scope::User)];
-        let discovery = toolfold::skill::Discovery::new(roots).with_limits(limits);
+        let discovery = with!(toolfold::skill::Discovery::new(roots), limits = limits);
         let mut cache = toolfold::skill::DiscoveryCache::default();
         let first = toolfold::skill::SkillLibrary::discover(&fs, discovery, &mut cache);
         // Cached files count as well.

@@ -6,6 +6,7 @@ use toolfold::skill::{
     Permission, PermissionRule, Permissions, Precedence, Scope, SkillIndex, SkillLibrary, SkillView, activate,
     activate_tool, catalog_text, catalog_xml,
 };
+use toolfold_testing::with;
 
 use super::{discover, library, root, skill};
 
@@ -147,7 +148,7 @@ fn ask_comes_before_the_body() {
     let view = view(&library, &[("*", Permission::Ask)]);
     assert_eq!(ask(&fs, &view, "deploy").unwrap(), Answer::NeedsApproval { name: "deploy".to_owned() });
     assert_eq!(ask(&fs, &view, "deploy/x.md").unwrap(), Answer::NeedsApproval { name: "deploy".to_owned() });
-    let request = ActivateRequest::new("deploy").with_approved(true);
+    let request = with!(ActivateRequest::new("deploy"), approved = true);
     let answer =
         activate(&fs, &view, &request, &ActiveSet::default(), &Facts::default(), CategoryHint::Suggest).unwrap();
     assert!(matches!(answer, Answer::Activated(a) if a.text.contains("BODY")));
@@ -190,7 +191,7 @@ fn a_second_activation_is_brief() {
     let view = view(&library, &[]);
     let mut set = ActiveSet::default();
     let mut call = |arguments: &str| {
-        let request = ActivateRequest::new("pdf").with_arguments(arguments);
+        let request = with!(ActivateRequest::new("pdf"), arguments = Some(arguments.into()));
         let answer = activate(&fs, &view, &request, &set, &Facts::default(), CategoryHint::Suggest).unwrap();
         let Answer::Activated(activation) = answer else { panic!() };
         set.record(&activation);

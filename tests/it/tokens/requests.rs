@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use toolfold::tokens::{Encoding, Reason, RequestContext, Tiktoken, TokenCounter, count_request, count_request_with};
+use toolfold_testing::with;
 
 fn n(text: &str) -> usize {
     Tiktoken::new(Encoding::O200kBase).count(text)
@@ -62,7 +63,8 @@ fn a_body_without_a_model_takes_it_from_its_context() {
         count_request(&body).unwrap_err().to_string(),
         "a Gemini request has no model at `/model`, on which tokens depend"
     );
-    let context = |host: &str| RequestContext::default().with_model("gemini-2.5-pro").with_host(host);
+    let context =
+        |host: &str| with!(RequestContext::default(), model = Some("gemini-2.5-pro".into()), host = Some(host.into()));
     for (host, meter) in [("vertex", "estimate:vertex/gemini-2.5-pro"), ("ai-studio", "estimate:gemini/gemini-2.5-pro")]
     {
         let counted = count_request_with(&body, &context(host), Tiktoken::new).unwrap();

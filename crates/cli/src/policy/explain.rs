@@ -92,9 +92,9 @@ pub(super) fn explain(args: &ExplainArgs) -> Outcome {
     // No call may write the policy that judges it.
     let own = (named.policy != "-" && named.policy != builtin::EXCEL_PROFILE).then(|| absolute(named.policy)).flatten();
     let protected = Vec::from_iter(own);
-    let secrets = super::super::approver_key::places();
     let interactive = !args.non_interactive;
-    let mut context = Context::default().with_interactive(interactive).with_protected(protected).with_secrets(secrets);
+    let mut context = Context::default().with_interactive(interactive).with_protected(protected);
+    context.secrets = super::super::approver_key::places();
     (context.cwd, context.home) = (cwd, home());
     let call = PolicyCall::new(&origin, tool, &arguments);
     let broken = loaded.value.broken;

@@ -83,7 +83,8 @@ pub(super) fn activate(args: &ActivateArgs) -> Outcome {
     };
     let mut request = ActivateRequest::new(&args.name);
     (request.arguments, request.input) = (args.arguments.clone(), input);
-    let facts = source::facts().with_timestamp(time(now_ms()));
+    let mut facts = source::facts();
+    facts.timestamp = Some(time(now_ms()));
     let answered = answer(&DiskFs, &view, &request, &ActiveSet::default(), &facts, CategoryHint::Suggest);
     match answered.map_err(Failure::wrong)? {
         Answer::Activated(activation) if args.json => emit_json(&activation)?,

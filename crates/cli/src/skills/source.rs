@@ -46,8 +46,9 @@ pub(in super::super) fn explicit_roots(folders: &[PathBuf], trusted: bool) -> Re
     }
     let mut roots = Vec::new();
     for path in folders {
-        let style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
-        roots.push(Root::new(path.clone(), Scope::Explicit).with_trusted(trusted).with_style(style));
+        let mut root = Root::new(path.clone(), Scope::Explicit).with_trusted(trusted);
+        root.style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
+        roots.push(root);
     }
     Ok(roots)
 }

@@ -112,7 +112,9 @@ impl Snapshots for Edge {
                     folder.write_snapshot(other).map_err(failed)?;
                 }
             }
-            return Err(NoSnapshot::new(why).with_passing(true));
+            let mut refused = NoSnapshot::new(why);
+            refused.passing = true;
+            return Err(refused);
         }
         if folder.objects.bytes().saturating_add(bytes) > self.limits.total {
             clear(folder, self.limits, bytes, call.now_ms);

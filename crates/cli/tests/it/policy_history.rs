@@ -36,13 +36,14 @@ impl Place {
             let prepared = policy.prepare(call, &context, None, History::default());
             let history = store.history(&prepared.series(), None).unwrap();
             let id = format!("c{at}");
-            let mut entry =
-                Entry::new(Kind::Decision, time_ms).with_session(session).with_tool(tool).with_call_id(&*id);
+            let mut entry = Entry::new(Kind::Decision, time_ms);
+            (entry.session, entry.tool, entry.call_id) = (session.to_owned(), tool.to_owned(), id.clone());
             entry.counted = prepared.with_history(history).counted();
             (entry.arguments, entry.decision, entry.call) = (arguments, Some("allow".to_owned()), id.clone());
             store.record(&entry).unwrap();
             if !outcome.is_empty() {
-                let mut entry = Entry::new(Kind::Outcome, time_ms + 1).with_session(session).with_call_id(&*id);
+                let mut entry = Entry::new(Kind::Outcome, time_ms + 1);
+                (entry.session, entry.call_id) = (session.to_owned(), id.clone());
                 (entry.call, entry.outcome) = (id, Some(outcome.to_owned()));
                 store.record(&entry).unwrap();
             }

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{Context, Decision, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold_testing::with;
 
 use crate::commands::run;
 
@@ -54,8 +55,10 @@ fn corpus_of_an_agent_under_the_coding_policy() {
     let Some(path) = crate::corpus("policy/benign.jsonl") else { return };
     let text = std::fs::read_to_string(path).unwrap();
     let policy = Policy::new(vec![policy("coding")]);
-    let context =
-        Context::default().with_cwd("/testbed").with_home("/root").with_interactive(true).with_workspace_trusted(true);
+    let context = with!(
+        Context::default().with_cwd("/testbed").with_home("/root").with_interactive(true),
+        workspace_trusted = true
+    );
     let (mut all, mut runs) = (0, 0);
     for line in text.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -82,7 +85,7 @@ fn rows(file: &str) -> Vec<Value> {
 fn decided(policy: &Policy, row: &Value) -> Decision {
     let text = |key: &str| row["ctx"][key].as_str().unwrap_or("/w").to_owned();
     let context = Context::default().with_cwd(text("cwd")).with_home("/home/u").with_interactive(true);
-    let context = context.with_workspace_trusted(true);
+    let context = with!(context, workspace_trusted = true);
     let call = PolicyCall::new(&ToolOrigin::Native, row["tool"].as_str().unwrap(), &row["args"]);
     policy.decide(&call, &context, &[]).decision
 }

@@ -12,6 +12,7 @@ use toolfold::policy::{
     gate,
 };
 use toolfold::store::SqliteStore;
+use toolfold_testing::with;
 
 use crate::commands::{person, run};
 
@@ -44,13 +45,15 @@ impl State {
             let call = PolicyCall::new(&ToolOrigin::Native, tool, &arguments);
             let prepared = policy.prepare(call, &context, None, History::default());
             let shown = prepared.displayed(&prepared.decide(&[]));
-            let request = Request::new(ToolOrigin::Native, tool, arguments)
-                .with_schema_hash("of the definition")
-                .with_cwd("/w/books")
-                .with_session(session)
-                .with_call_id(format!("call_{}", at + 1))
-                .with_policy_version("of the policy")
-                .with_displayed(shown);
+            let request = with!(
+                Request::new(ToolOrigin::Native, tool, arguments),
+                schema_hash = "of the definition".into(),
+                cwd = Some("/w/books".into()),
+                session = session.into(),
+                call_id = format!("call_{}", at + 1),
+                policy_version = "of the policy".into(),
+                displayed = shown
+            );
             gate.ask(request, LATE, wait_ms).unwrap();
         }
         state
@@ -116,7 +119,7 @@ fn grants() {
         ("send_mail", GrantTarget::Tool, GrantScope::Always, Some(EARLY)),
     ];
     for (tool, target, scope, expires_ms) in grants {
-        let mut grant = Grant::new(ToolOrigin::Native, tool, target, scope).with_source("a test");
+        let mut grant = with!(Grant::new(ToolOrigin::Native, tool, target, scope), source = "a test".into());
         grant.expires_ms = expires_ms;
         approver.remember(grant, EARLY).unwrap();
     }

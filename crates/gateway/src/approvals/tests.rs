@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{ApprovalState, ApprovalStore, Displayed, Request, ToolOrigin};
+use toolfold_testing::with;
 
 use super::*;
 
@@ -33,16 +34,18 @@ impl Drop for Folder {
 }
 
 fn request(arguments: &str) -> Request {
-    let mut displayed = Displayed::default().with_target("delete").with_undo("irreversible");
+    let mut displayed = with!(Displayed::default(), target = "delete".into(), undo = "irreversible".into());
     displayed.arguments = arguments.into();
     displayed.effects = vec!["writes a\u{200b}".into()];
     displayed.why = vec!["tier a".into()];
-    Request::new(ToolOrigin::Mcp("files".into()), "delete\u{202e}", json!({"path": "a"}))
-        .with_schema_hash("s")
-        .with_session("gateway/1")
-        .with_call_id("c")
-        .with_policy_version("1")
-        .with_displayed(displayed)
+    with!(
+        Request::new(ToolOrigin::Mcp("files".into()), "delete\u{202e}", json!({"path": "a"})),
+        schema_hash = "s".into(),
+        session = "gateway/1".into(),
+        call_id = "c".into(),
+        policy_version = "1".into(),
+        displayed = displayed
+    )
 }
 
 fn read(text: &Arc<str>) -> Value {

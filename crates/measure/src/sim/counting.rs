@@ -170,8 +170,8 @@ fn price_of_texts(meter: &Meter, counter: &dyn TokenCounter) -> Option<(f64, usi
         };
         let mut messages = vec![user];
         messages.extend(rest);
-        let mut context = RequestContext::default().with_model(model.clone());
-        context.host = host.clone();
+        let mut context = RequestContext::default();
+        (context.model, context.host) = (Some(model.clone()), host.clone());
         count_request_with(&json!({"model": model, key: messages}), &context, |_| counter).ok().map(|own| own.tokens)
     };
     let (without, empty, sample) = (request(None)?, request(Some(""))?, request(Some(SAMPLE))?);

@@ -169,12 +169,10 @@ impl<'a> State<'a> {
     }
 
     fn next_request(&mut self, output: usize) -> SessionRequest {
-        let mut request = SessionRequest::default()
-            .with_tools(self.tools)
-            .with_system(self.system)
-            .with_messages(self.messages)
-            .with_output(output)
-            .with_idle_seconds(std::mem::take(&mut self.idle_seconds));
+        let mut request = SessionRequest::default();
+        (request.tools, request.system, request.messages) = (self.tools, self.system, self.messages);
+        request.output = output;
+        request.idle_seconds = std::mem::take(&mut self.idle_seconds);
         request.changed = self.changed.take();
         request
     }

@@ -12,6 +12,7 @@ use toolfold::tokens::{Meter, Tiktoken};
 use toolfold::wire::{Capabilities, Wire};
 use toolfold_measure::prices::PriceTable;
 use toolfold_measure::sim::{ArmSizes, CatalogTokens, Counting, Opening, Pricing, Scenario, simulate};
+use toolfold_testing::with;
 
 /// One backend for each meter; [`EVERY_BACKEND`] takes longer.
 const BACKENDS: [(Wire, &str); 3] =
@@ -28,7 +29,7 @@ const EVERY_BACKEND: [(Wire, &str); 7] = [
 ];
 
 fn workload(requests: usize, used_tools: usize, system_tokens: usize, step_tokens: usize) -> Workload {
-    Workload::new(requests, used_tools).with_system_tokens(system_tokens).with_step_tokens(step_tokens)
+    with!(Workload::new(requests, used_tools), system_tokens = system_tokens, step_tokens = step_tokens)
 }
 
 fn workloads() -> [Workload; 8] {

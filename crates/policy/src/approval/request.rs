@@ -36,22 +36,6 @@ pub struct Displayed {
     pub links: Links,
 }
 
-impl Displayed {
-    /// Sets [`Self::target`].
-    #[must_use]
-    pub fn with_target(mut self, target: impl Into<String>) -> Self {
-        self.target = target.into();
-        self
-    }
-
-    /// Sets [`Self::undo`].
-    #[must_use]
-    pub fn with_undo(mut self, undo: impl Into<String>) -> Self {
-        self.undo = undo.into();
-        self
-    }
-}
-
 /// A call that needs approval, with everything that the approval is bound to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
@@ -114,62 +98,13 @@ impl Request {
         }
     }
 
-    /// Sets [`Self::schema_hash`].
-    #[must_use]
-    pub fn with_schema_hash(mut self, schema_hash: impl Into<String>) -> Self {
-        self.schema_hash = schema_hash.into();
-        self
-    }
-
-    /// Sets [`Self::arguments`].
-    #[must_use]
-    pub fn with_arguments(mut self, arguments: Value) -> Self {
-        self.arguments = arguments;
-        self
-    }
-
-    /// Sets [`Self::cwd`].
-    #[must_use]
-    pub fn with_cwd(mut self, cwd: impl Into<String>) -> Self {
-        self.cwd = Some(cwd.into());
-        self
-    }
-
-    /// Sets [`Self::session`].
-    #[must_use]
-    pub fn with_session(mut self, session: impl Into<String>) -> Self {
-        self.session = session.into();
-        self
-    }
-
-    /// Sets [`Self::call_id`].
-    #[must_use]
-    pub fn with_call_id(mut self, call_id: impl Into<String>) -> Self {
-        self.call_id = call_id.into();
-        self
-    }
-
-    /// Sets [`Self::policy_version`].
-    #[must_use]
-    pub fn with_policy_version(mut self, policy_version: impl Into<String>) -> Self {
-        self.policy_version = policy_version.into();
-        self
-    }
-
-    /// Sets [`Self::displayed`].
-    #[must_use]
-    pub fn with_displayed(mut self, displayed: Displayed) -> Self {
-        self.displayed = displayed;
-        self
-    }
-
     /// The call that it is about, as the policy sees it.
     #[must_use]
     pub fn call(&self) -> PolicyCall<'_> {
         PolicyCall { tool: &self.tool, origin: &self.origin, arguments: &self.arguments }
     }
 
-    /// SHA-256 over the canonical form of the request.
+    /// Returns the approval digest: SHA-256 over the canonical form of the request.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut parts = json!({

@@ -9,7 +9,7 @@ use crate::programs;
 
 /// An option, and the values that it may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OptionPattern {
+pub(crate) struct OptionPattern {
     name: String,
     value: Option<String>,
 }

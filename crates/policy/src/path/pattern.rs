@@ -20,7 +20,7 @@ use crate::unicode::Equivalence;
 /// anywhere in an ask or deny. A leading `!` negates the pattern: it covers whatever does *not*
 /// fit; in an allow, only below the working folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathPattern {
+pub(crate) struct PathPattern {
     negated: bool,
     path: LexPath,
 }

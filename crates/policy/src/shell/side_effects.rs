@@ -48,7 +48,7 @@ pub struct FileEffect {
     /// The file for display.
     pub text: String,
     /// Whether it is read, or written (created, changed, deleted).
-    pub access: Access,
+    pub(crate) access: Access,
     /// Whether it needs an allow of its own, besides that of the command: redirects, and options
     /// that write.
     pub own: bool,

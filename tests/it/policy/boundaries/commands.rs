@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use toolfold::policy::{Decision, PolicyFile, PolicyScope};
+use toolfold_testing::with;
 
 use super::{check, context, of_user, verdict};
 
@@ -113,7 +114,7 @@ fn a_program_is_known_by_its_name_only_at_the_paths_that_the_file_lists() {
 #[test]
 fn a_call_that_cannot_be_read_does_not_soften_a_default_of_deny() {
     let rules = "[policy]\ndefault = \"deny\"\n[tool.save]\nwrites = [\"path\"]\n";
-    let changed = context().with_definition_changed(true);
+    let changed = with!(context(), definition_changed = true);
     for (context, path, expected) in
         [(&context(), json!("a"), Deny), (&context(), json!(7), Deny), (&changed, json!("a"), Deny)]
     {

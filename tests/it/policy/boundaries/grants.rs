@@ -10,12 +10,17 @@ use toolfold::policy::{
     Approver, Bound, Decision, Effect, Grant, GrantError, GrantScope, GrantTarget, History, MemoryStore, PolicyCall,
     ToolOrigin, compact,
 };
+use toolfold_testing::with;
 
 use super::{context, of_user, verdict};
 use crate::talk::{Call, Dispatch, Talk};
 
 fn grant(tool: &str, target: GrantTarget) -> Grant {
-    Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always).with_id("gr-1").with_source("a person")
+    with!(
+        Grant::new(ToolOrigin::Native, tool, target, GrantScope::Always),
+        id = "gr-1".into(),
+        source = "a person".into()
+    )
 }
 
 fn words(tokens: &[&str], open: bool) -> GrantTarget {
@@ -24,15 +29,15 @@ fn words(tokens: &[&str], open: bool) -> GrantTarget {
 
 #[test]
 fn a_grant_applies_in_its_scope_and_folder_until_it_ends() {
-    let of = |scope| grant("t", GrantTarget::Tool).with_scope(scope);
+    let of = |scope| with!(grant("t", GrantTarget::Tool), scope = scope);
     let session = |name: &str| of(GrantScope::Session(name.to_owned()));
     let project = |name: &str| of(GrantScope::Project(name.to_owned()));
-    let until = |end| of(GrantScope::Always).with_expires_ms(end);
+    let until = |end| with!(of(GrantScope::Always), expires_ms = Some(end));
     let within = |cwd: &str| {
-        let bound = Bound::default().with_cwd(cwd);
-        of(GrantScope::Always).with_bound(bound)
+        let bound = with!(Bound::default(), cwd = Some(cwd.into()));
+        with!(of(GrantScope::Always), bound = bound)
     };
-    let here = context().with_session("s").with_project("p").with_now_ms(100);
+    let here = with!(context().with_session("s"), project = "p".into()).with_now_ms(100);
     let mut nowhere = context().with_now_ms(100);
     nowhere.cwd = None;
     for (grant, here_too, nowhere_too) in [
@@ -50,8 +55,8 @@ fn a_grant_applies_in_its_scope_and_folder_until_it_ends() {
         (within("/work"), true, false),
         (within("/work/sub"), false, false),
         // Neither is enough without the other.
-        (session("s").with_expires_ms(99), false, false),
-        (within("/work").with_scope(GrantScope::Session("other".to_owned())), false, false),
+        (with!(session("s"), expires_ms = Some(99)), false, false),
+        (with!(within("/work"), scope = GrantScope::Session("other".to_owned())), false, false),
     ] {
         assert_eq!((grant.is_live(&here), grant.is_live(&nowhere)), (here_too, nowhere_too), "{grant:?}");
     }
@@ -179,7 +184,7 @@ fn a_grant_ends_when_the_tool_or_the_policy_changes() {
         let mut bound = Bound::default();
         bound.schema_hash = Some(request.schema_hash).filter(|_| by_definition);
         bound.policy_version = Some(request.policy_version).filter(|_| by_policy);
-        approver.remember(grant("save", request.displayed.remember[0].clone()).with_bound(bound), 1_000).unwrap();
+        approver.remember(with!(grant("save", request.displayed.remember[0].clone()), bound = bound), 1_000).unwrap();
         for (description, rules, expected) in
             [("saves", RULES, true), ("saves all", RULES, !by_definition), ("saves", OTHER, !by_policy)]
         {

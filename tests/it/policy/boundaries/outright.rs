@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use toolfold::policy::{Annotations, Decision, PolicyScope, ToolOrigin};
+use toolfold_testing::with;
 
 use super::{context, of_user, policy, verdict};
 
@@ -82,8 +83,8 @@ fn only_what_no_arguments_could_allow_is_denied_outright() {
         ("[policy]\ndefault = \"deny\"\nmode = \"audit\"".to_owned(), "wipe", false),
         ("deny = [\"wipe\"]\n[policy]\nmode = \"off\"".to_owned(), "wipe", false),
     ] {
-        let annotations = Annotations::default().with_destructive(true);
-        let context = context().with_annotations(annotations);
+        let annotations = with!(Annotations::default(), destructive_hint = Some(true));
+        let context = with!(context(), annotations = annotations);
         let outright = of_user(&text).denies_outright(tool, &ToolOrigin::Native, &context);
         assert_eq!(outright, expected, "{tool} under\n{text}");
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use toolfold::policy::{Annotations, Decision, History, PolicyCall, PolicyFile, PolicyScope, PolicyTier, ToolOrigin};
+use toolfold_testing::with;
 
 use super::{check, context, of_user};
 
@@ -10,8 +11,8 @@ fn hints_loosen_only_for_a_trusted_server_and_tighten_for_all() {
     use Decision::{Allow, AllowAudited, Confirm};
     let server = ToolOrigin::Mcp("s".to_owned());
     let none = Annotations::default();
-    let reads = |hint| none.with_read_only(hint);
-    let destroys = |hint| none.with_destructive(hint);
+    let reads = |hint| with!(none, read_only_hint = Some(hint));
+    let destroys = |hint| with!(none, destructive_hint = Some(hint));
     let (no, reading) = ("", "[tool.t]\ntier = \"read_only\"\n[tool.\"mcp:s/t\"]\ntier = \"read_only\"\n");
     for (records, annotations, trusted_server, untrusted, native) in [
         (no, none, Confirm, Confirm, Confirm),
@@ -29,7 +30,7 @@ fn hints_loosen_only_for_a_trusted_server_and_tighten_for_all() {
         for (origin, server_trusted, expected) in
             [(&server, true, trusted_server), (&server, false, untrusted), (&ToolOrigin::Native, true, native)]
         {
-            let context = context().with_annotations(annotations).with_server_trusted(server_trusted);
+            let context = with!(context(), annotations = annotations, server_trusted = server_trusted);
             let verdict = policy.decide(&PolicyCall::new(origin, "t", &json!({})), &context, &[]);
             assert_eq!(verdict.decision, expected, "{records:?} {annotations:?} {origin:?} trusted: {server_trusted}");
         }

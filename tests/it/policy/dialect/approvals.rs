@@ -7,6 +7,7 @@ use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::eval::Row;
 use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalError, ApprovalState, MemoryStore, Policy, PolicyFile, PolicyScope, Request};
+use toolfold_testing::with;
 
 use crate::policy::redeem;
 
@@ -26,11 +27,13 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     let mut context = row.context.clone();
     context.links = prepared.links().cloned();
     let request = |arguments: &Value, session: String, call_id: String, schema: &str| {
-        let mut request = Request::new(row.origin.clone(), &row.tool, arguments.clone())
-            .with_schema_hash(schema)
-            .with_session(session)
-            .with_call_id(call_id)
-            .with_policy_version(policy.version());
+        let mut request = with!(
+            Request::new(row.origin.clone(), &row.tool, arguments.clone()),
+            schema_hash = schema.into(),
+            session = session,
+            call_id = call_id,
+            policy_version = policy.version().into()
+        );
         request.cwd.clone_from(&context.cwd);
         request.displayed.links = context.links.clone().unwrap_or_default();
         request
@@ -48,7 +51,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
     }
     let schema = if flag("schema_hash_changed") { "schema-2" } else { "schema-1" };
     let now_ms = if flag("expired") { 10 * WAIT_MS } else { 2 };
-    let context = context.clone().with_session(text("scope")).with_now_ms(now_ms).with_definition_changed(false);
+    let context = with!(context.clone().with_session(text("scope")).with_now_ms(now_ms), definition_changed = false);
     // The present call must be the approved one in everything that the approval is bound to: its
     // digest is what finds it. An approval without a digest cannot exist, so that there is none to
     // find.

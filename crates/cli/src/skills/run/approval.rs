@@ -165,12 +165,11 @@ impl Permits {
         let mut displayed = self.prepared().displayed(&permit.verdict);
         displayed.effects.splice(0..0, plan.effects());
         displayed.why = permit.reasons();
-        let mut request = Request::new(ToolOrigin::Native, SKILL_RUN, self.arguments.clone())
-            .with_schema_hash(schema_hash(plan))
-            .with_session(SESSION)
-            .with_call_id(call_id)
-            .with_policy_version(self.policy.version())
-            .with_displayed(displayed);
+        let mut request = Request::new(ToolOrigin::Native, SKILL_RUN, self.arguments.clone());
+        request.schema_hash = schema_hash(plan);
+        (request.session, request.call_id) = (SESSION.to_owned(), call_id.to_owned());
+        self.policy.version().clone_into(&mut request.policy_version);
+        request.displayed = displayed;
         request.cwd.clone_from(&self.context.cwd);
         request.redact = self.policy.redactions().into_iter().map(str::to_owned).collect();
         request
@@ -178,7 +177,8 @@ impl Permits {
 
     /// Records how the run ended. A failure is ignored, because nothing depends on the record.
     pub(super) fn note_outcome(&self, plan: &Plan, call_id: &str, result: Result<&RunResult, &SkillError>) {
-        let mut entry = Entry::new(Kind::Outcome, now_ms()).with_session(SESSION).with_call_id(call_id);
+        let mut entry = Entry::new(Kind::Outcome, now_ms());
+        (entry.session, entry.call_id) = (SESSION.to_owned(), call_id.to_owned());
         entry.tool = SKILL_RUN.to_owned();
         entry.origin = Some(ToolOrigin::Native);
         entry.outcome = Some(result.map_or("failed", RunResult::outcome).to_owned());

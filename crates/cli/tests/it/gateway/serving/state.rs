@@ -233,7 +233,7 @@ fn calls_count_for_the_tenant_of_the_token() {
     let (policy, arguments) = (Policy::new(vec![file]), json!({"text": "a"}));
     let origin = ToolOrigin::Mcp("server".to_owned());
     let series = |tenant: &str| {
-        let context = Context::default().with_tenant(tenant);
+        let context = toolfold_testing::with!(Context::default(), tenant = tenant.to_owned());
         let prepared = policy.prepare(PolicyCall::new(&origin, "echo", &arguments), &context, None, History::default());
         prepared.series().remove(0).key
     };

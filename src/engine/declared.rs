@@ -35,6 +35,8 @@ pub(crate) struct Unknown<'v> {
     pub(crate) name: &'v str,
     /// The declared name that was probably intended, if only one is close.
     pub(crate) near: Option<String>,
+    /// Whether only the type of the value fits: the name and the listed values do not.
+    pub(crate) by_type: bool,
 }
 
 /// The arguments that a tool's schema does not declare, if it declares properties and no rule for
@@ -50,10 +52,11 @@ pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<U
     let free: Vec<&str> = declared.iter().copied().filter(|name| !given.contains_key(*name)).collect();
     let mut unknown: Vec<Unknown<'v>> = Vec::new();
     for (name, value) in given.iter().filter(|(name, _)| !declared.contains(name.as_str())).take(MAX_UNKNOWN) {
-        let near = if declared.len() <= MAX_COMPARED { intended(root, name, value, &free) } else { None };
+        let found = if declared.len() <= MAX_COMPARED { intended(root, name, value, &free) } else { None };
+        let (near, by_type) = found.map_or((None, false), |(near, by_type)| (Some(near), by_type));
         // Two arguments cannot both be the same parameter.
         let taken = unknown.iter().any(|other| other.near.as_deref() == near);
-        unknown.push(Unknown { name, near: near.filter(|_| !taken).map(str::to_owned) });
+        unknown.push(Unknown { name, near: near.filter(|_| !taken).map(str::to_owned), by_type });
     }
     unknown
 }
@@ -72,26 +75,28 @@ pub(crate) fn wrapped<'v>(root: &Value, arguments: &'v Value) -> Option<(&'v str
 
 /// The declared parameter that an unknown argument was probably meant for: the only one with a
 /// close name, else the only one whose list of values contains it, else the one whose name and
-/// description mean the same, else the only required one that takes such a value.
-fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) -> Option<&'s str> {
+/// description mean the same, else the only required one that takes such a value. Returns whether
+/// it is the last.
+fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) -> Option<(&'s str, bool)> {
     let plain = |name: &str| name.to_lowercase().replace(['_', '-'], "");
     if let Some(one) = only(free, |own| plain(own) == plain(name)) {
-        return Some(one);
+        return Some((one, false));
     }
     if let [one] = nearest(name, free.iter().copied(), 2)[..] {
-        return Some(one);
+        return Some((one, false));
     }
     let lists = |own: &str| {
         let values = property(root, root, own).and_then(|schema| schema.get("enum")?.as_array());
         values.is_some_and(|values| values.contains(value))
     };
     if let Some(one) = only(free, lists).filter(|_| value.is_string()) {
-        return Some(one);
+        return Some((one, false));
     }
     let taking: Vec<&str> = free.iter().copied().filter(|own| takes(root, own, value)).collect();
-    by_meaning(root, name, &taking).or_else(|| {
+    by_meaning(root, name, &taking).map(|one| (one, false)).or_else(|| {
         let required = root.get("required").and_then(Value::as_array)?;
-        only(&taking, |own| required.iter().any(|name| name.as_str() == Some(own)))
+        let one = only(&taking, |own| required.iter().any(|name| name.as_str() == Some(own)))?;
+        Some((one, true))
     })
 }
 

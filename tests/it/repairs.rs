@@ -218,6 +218,61 @@ fn an_invented_argument_with_one_meaning_is_in_the_suggested_call() {
     }
 }
 
+/// Arguments that only another tool of the category has: the answer contains its definition.
+#[test]
+fn a_call_meant_for_another_tool_gets_its_definition() {
+    let own = |name: &str, mut properties: Value| {
+        properties["path"] = json!({"type": "string"});
+        for (_, schema) in properties.as_object_mut().unwrap() {
+            schema["description"] = json!(WORDS.repeat(9));
+        }
+        let mut tool = tool(name, false);
+        tool["inputSchema"]["properties"] = properties;
+        tool
+    };
+    let moved = || json!({"stage": {"type": "string", "enum": ["won", "lost"]}, "lost_reason": {"type": "string"}});
+    let update = own("update_deal", json!({"amount": {"type": "integer"}, "title": {"type": "string"}}));
+    let all = [
+        update,
+        own("move_deal", moved()),
+        own("note_deal", json!({"text": {"type": "string"}, "day": {"type": "string"}})),
+    ];
+    let given = json!({"path": "a", "status": "lost", "reason": "price"});
+    for arm in [Arm::Lean, Arm::Stable] {
+        let mut conversation = engine_of(&all, arm, false).talk();
+        let call = Call::fresh("update_deal", given.clone());
+        let first = conversation.dispatch(&call);
+        let Outcome::Reply(reply) = &first else { panic!("{arm}: {first:?}") };
+        let text = content(&first);
+        let line =
+            "update_deal was not run: it has no parameters `status`, `reason`; move_deal has `stage`, `lost_reason`.";
+        let opened: Vec<&str> = reply.opened.iter().map(|tool| tool.name.as_str()).collect();
+        assert!(text.starts_with(&format!("{line}\nFull definition:\n{{\"name\":\"move_deal\"")), "{arm}: {text}");
+        assert_eq!((opened, text.matches("Full definition").count()), (vec!["move_deal"], 1), "{arm}");
+        // The same call again is answered for its own tool, then forwarded.
+        let second = content(&conversation.dispatch(&call.again()));
+        assert!(second.contains("{\"name\":\"update_deal\"") && second.ends_with(&now_call("update_deal")), "{second}");
+        assert!(matches!(conversation.dispatch(&call.again()), Outcome::Forward(_)), "{arm}");
+    }
+    let mut drop = own("drop_deal", json!({"motive": {"type": "string"}, "day": {"type": "string"}}));
+    drop["inputSchema"]["required"] = json!(["path", "motive"]);
+    let with = |other: &[Value]| [&all[..], other].concat();
+    let mut optional = with(&[]);
+    for tool in &mut optional {
+        tool["inputSchema"]["required"] = json!([]);
+    }
+    for (why, tools, given) in [
+        ("two tools have them", with(&[own("end_deal", moved())]), given),
+        ("no argument is shared", optional, json!({"status": "lost", "reason": "price"})),
+        ("one name is unknown to both", with(&[]), json!({"path": "a", "status": "lost", "colour": true})),
+        ("only the type fits", with(&[drop]), json!({"path": "a", "zzz": "price"})),
+        ("the call is not valid there", with(&[]), json!({"path": "a", "status": "lost", "reason": ["price"]})),
+    ] {
+        let text = content(&engine_of(&tools, Arm::Stable, false).talk().dispatch(&Call::fresh("update_deal", given)));
+        assert!(text.starts_with("update_deal was not run: it has no") && !text.contains("_deal has"), "{why}: {text}");
+    }
+}
+
 /// A call through `call_tool` is repeated through it.
 #[test]
 fn a_suggested_call_has_the_form_of_the_call() {

@@ -10,7 +10,7 @@
 //! a line before its result names them.
 
 use super::answers::APPENDED;
-use super::suggest::{Misnamed, Suggest, now_call};
+use super::suggest::{Misnamed, Suggest, now_call, now_call_other};
 use super::{CallInProgress, ResolvedTool};
 use crate::conversation::error::quoted_names;
 use crate::conversation::event::Event;
@@ -49,7 +49,18 @@ impl Conversation {
         let value = current.arguments.value().ok();
         if let Some(misnamed) = value.and_then(|value| Misnamed::of(tool.parameters(), value)) {
             if !hidden.is_empty() {
-                let mistake = format!("{shown} was not run: {}", misnamed.text("it"));
+                let mut mistake = format!("{shown} was not run: {}", misnamed.text("it"));
+                let (engine, bound) = (self.engine.clone(), self.bound.clone());
+                let suggest = Suggest::new(&engine, &bound.names);
+                let other = suggest.intended_tool(self.presentation(), resolved, current.arguments, &misnamed);
+                if let Some((other, parameters)) = other.filter(|(other, _)| self.is_closed(*other)) {
+                    mistake.truncate(mistake.trim_end_matches('.').len());
+                    mistake.push_str(&format!("; {} has {parameters}.", other.shown));
+                    let opened = self.add_definition(current, other, &mut mistake);
+                    mistake.push_str(&now_call_other(other.shown));
+                    let answer = Answer::error(ReplyKind::Invalid, mistake).opening(opened);
+                    return Shown::First(Box::new(self.give(current, Some(tool.name().as_str()), answer)));
+                }
                 let repeated = Suggest::of(self).nearest_call(resolved, current.arguments, Some(&misnamed));
                 return self.answer_first(current, resolved, ReplyKind::Invalid, mistake, repeated);
             }

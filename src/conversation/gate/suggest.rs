@@ -11,6 +11,7 @@ use crate::conversation::Conversation;
 use crate::conversation::error::quoted_names;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Coerced, Engine, Unknown, nearest_value, unknown_arguments, wrapped};
+use crate::profile::Presentation;
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// The maximum size of the arguments of a suggested call in bytes: it must not cost more than the
@@ -20,13 +21,28 @@ const MAX_TRY_BYTES: usize = 2_000;
 /// The length in bytes from which a value counts as part of a tool's name, not as a chance match.
 const MIN_REPEATED: usize = 3;
 
+/// The maximum number of tools of a category among which the intended one is searched: each
+/// parameter of each of them is compared with each unknown name.
+const MAX_COMPARED_TOOLS: usize = 64;
+
+/// The maximum number of unknown names of a call for which another tool is searched.
+const MAX_FOREIGN_NAMES: usize = 5;
+
 /// The maximum number of suggested calls for one call of the wrapper for parallel calls.
 const MAX_CALLS: usize = 20;
+
+/// The end of every answer with a definition.
+const ONLY_GIVEN: &str = "Set only parameters for which the user gave a value.";
 
 /// The sentence at the end of an answer with a definition. Without it a model explains instead of
 /// calling (docs/session.md).
 pub(super) fn now_call(shown: &str) -> String {
-    format!("\nNow call {shown} again. Set only parameters for which the user gave a value.")
+    format!("\nNow call {shown} again. {ONLY_GIVEN}")
+}
+
+/// The same for another tool than the one that was called.
+pub(super) fn now_call_other(shown: &str) -> String {
+    format!("\nNow call {shown}. {ONLY_GIVEN}")
 }
 
 /// A line with a call to make.
@@ -99,8 +115,12 @@ pub(super) struct Suggest<'s> {
 }
 
 impl<'s> Suggest<'s> {
+    pub(super) fn new(engine: &'s Engine, names: &'s NameTable) -> Self {
+        Self { engine, names }
+    }
+
     pub(super) fn of(conversation: &'s Conversation) -> Self {
-        Self { engine: &conversation.engine, names: &conversation.bound.names }
+        Self::new(&conversation.engine, &conversation.bound.names)
     }
 
     /// The same call with other arguments as the last line of an answer, in the form in which the
@@ -151,6 +171,52 @@ impl<'s> Suggest<'s> {
             out.insert(name, listed.unwrap_or_else(|| raw.get().to_owned()));
         }
         self.valid_arguments(resolved, &joined(&out))
+    }
+
+    /// The tool that a call was probably meant for, if no unknown name is near to a parameter of
+    /// the called one, and its parameters that the unknown names are near to: the only folded tool
+    /// of the category that shares an argument with the called one, has a near parameter for each
+    /// unknown name and accepts the call with these names.
+    pub(super) fn intended_tool(
+        &self,
+        presentation: &Presentation,
+        resolved: ResolvedTool<'_>,
+        arguments: &Arguments,
+        misnamed: &Misnamed<'_>,
+    ) -> Option<(ResolvedTool<'s>, String)> {
+        let is_foreign = misnamed.wrapper.is_none() && misnamed.unknown.iter().all(|own| own.near.is_none());
+        let given = arguments.value().ok()?;
+        let shares = given.as_object().is_some_and(|members| members.len() > misnamed.unknown.len());
+        let entry = presentation.deferred().iter().find(|entry| entry.tools.contains(&resolved.index))?;
+        let few = entry.tools.len() <= MAX_COMPARED_TOOLS && misnamed.unknown.len() <= MAX_FOREIGN_NAMES;
+        if !(is_foreign && shares && few) {
+            return None;
+        }
+        let mut found = None;
+        for index in entry.tools.iter().copied().filter(|at| *at != resolved.index) {
+            let Some(tool) = self.engine.catalog().at(index) else { continue };
+            let other = ResolvedTool { index, tool, shown: self.names.tools.sent(tool.name().as_str()) };
+            let Some(renamed) = Misnamed::of(tool.parameters(), given).filter(|own| own.wrapper.is_none()) else {
+                continue;
+            };
+            let is_same = |own: &&Unknown<'_>| misnamed.unknown.iter().any(|unknown| unknown.name == own.name);
+            let near: Vec<&str> = renamed
+                .unknown
+                .iter()
+                .filter(|own| !own.by_type)
+                .filter(is_same)
+                .filter_map(|own| own.near.as_deref())
+                .collect();
+            let all = near.len() == renamed.unknown.len() && near.len() == misnamed.unknown.len();
+            if !all || self.nearest_call(other, arguments, Some(&renamed)).is_none() {
+                continue;
+            }
+            if found.is_some() {
+                return None;
+            }
+            found = Some((other, quoted_names(&near)));
+        }
+        found
     }
 
     /// Whether an argument's value only repeats the name of the tool or of its category, as models

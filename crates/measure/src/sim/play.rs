@@ -177,15 +177,25 @@ impl<'a> State<'a> {
         request
     }
 
-    /// Opens what is not open; `None` if there is nothing to request.
+    /// Opens what is not open; `None` if there is nothing to request. Without names, a model can
+    /// only search, once for each tool.
     fn open_tools(&mut self, opening: &Opening) -> Option<Opened> {
+        let Some(answer) = self.arm.found else { return self.open_by_name(opening) };
+        let searches = match opening {
+            Opening::Calls(_) => return self.open_by_name(opening),
+            Opening::Tools(tools) | Opening::Categories(tools) => self.open_new(tools.iter().copied()).len(),
+            Opening::Count(count) => self.open_any(*count),
+            Opening::Use | Opening::Average => usize::from(self.open_by_name(opening).is_some()),
+        };
+        (searches > 0).then(|| Opened { answer: answer.saturating_mul(searches), growth: 0 })
+    }
+
+    fn open_by_name(&mut self, opening: &Opening) -> Option<Opened> {
         match opening {
             Opening::Use => self.use_tool(),
             Opening::Average => self.open_category(),
             Opening::Count(count) => {
-                let folded = self.arm.folded.iter().flatten().count();
-                let count = (*count).min(folded.saturating_sub(self.anonymous.1));
-                self.anonymous.1 += count;
+                let (count, folded) = (self.open_any(*count), self.arm.folded.iter().flatten().count());
                 let mut all = Opened::default();
                 for tool in self.arm.folded.iter().flatten() {
                     all.add_tool(tool);
@@ -206,6 +216,14 @@ impl<'a> State<'a> {
                 self.open_each(categories.into_iter().filter_map(|at| arm.categories.get(at)).flatten().copied())
             }
         }
+    }
+
+    /// Opens a number of tools, as long as there are enough; returns the number.
+    fn open_any(&mut self, count: usize) -> usize {
+        let folded = self.arm.folded.iter().flatten().count();
+        let count = count.min(folded.saturating_sub(self.anonymous.1));
+        self.anonymous.1 += count;
+        count
     }
 
     fn open_category(&mut self) -> Option<Opened> {
@@ -241,17 +259,19 @@ impl<'a> State<'a> {
     }
 
     fn open_each(&mut self, tools: impl Iterator<Item = usize>) -> Option<Opened> {
+        let fresh = self.open_new(tools);
         let mut opened = Opened::default();
-        let mut any = false;
-        for at in tools {
-            if let (Some(Some(tool)), Some(open)) = (self.arm.folded.get(at), self.open.get_mut(at))
-                && !std::mem::replace(open, true)
-            {
-                opened.add_tool(tool);
-                any = true;
-            }
-        }
-        any.then_some(opened)
+        fresh.iter().for_each(|tool| opened.add_tool(tool));
+        (!fresh.is_empty()).then_some(opened)
+    }
+
+    /// Opens folded tools; returns those that were closed.
+    fn open_new(&mut self, tools: impl Iterator<Item = usize>) -> Vec<&'a FoldedTool> {
+        let arm = self.arm;
+        let folded = tools.filter_map(|at| Some((at, arm.folded.get(at)?.as_ref()?)));
+        let was_closed =
+            |(at, _): &(usize, _)| self.open.get_mut(*at).is_some_and(|open| !std::mem::replace(open, true));
+        folded.filter(was_closed).map(|(_, tool)| tool).collect()
     }
 
     /// The average category, weighted by tools.

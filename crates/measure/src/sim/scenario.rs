@@ -372,6 +372,7 @@ impl Scenario {
             reply: sizes.around + ask,
             folded,
             categories,
+            found: None,
         }
     }
 }

@@ -2,10 +2,15 @@
 
 use serde_json::json;
 use toolfold::conversation::Conversation;
-use toolfold::profile::{Arm, Choice, Delivery, Detail, EXPAND_TOOLS, Workload, definitions};
+use toolfold::profile::{
+    Arm, CatalogNames, Choice, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expanded, Workload, definitions, expand,
+};
 use toolfold::tokens::CountError;
 
 use super::counting::{CatalogTokens, Counting};
+
+/// The maximum number of queries of which the answers are averaged.
+const MAX_QUERIES: usize = 32;
 
 /// A tool that is not sent full.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +51,9 @@ pub struct ArmSizes {
     pub folded: Vec<Option<FoldedTool>>,
     /// The indices of each category's folded tools.
     pub categories: Vec<Vec<usize>>,
+    /// The tokens that the answer to a query adds to the messages, on average, if the arm shows no
+    /// names of tools, as arm `search`; `None` if a tool can be opened by its name.
+    pub found: Option<usize>,
 }
 
 /// The place of a tool in a profile.
@@ -91,12 +99,17 @@ impl ArmSizes {
             }
             categories.push(entry.tools.clone());
         }
-        let call = match presentation.deferred().first() {
-            Some(entry) => json!({"categories": [entry.category]}).to_string(),
-            None => String::new(),
+        let searched = if arm.extended() == Detail::Search { queries(conversation) } else { Vec::new() };
+        let call = match (searched.first(), presentation.deferred().first()) {
+            (Some(tool), _) => json!({ "query": tool }).to_string(),
+            (None, Some(entry)) => json!({"categories": [entry.category]}).to_string(),
+            (None, None) => String::new(),
         };
         let asked = counting.text(EXPAND_TOOLS) + counting.text(&call);
-        let head = definitions(engine.catalog(), arm, [], &toolfold::profile::CatalogNames);
+        let head = definitions(engine.catalog(), arm, [], &CatalogNames);
+        let head = counting.text(&head);
+        let answers: usize = searched.iter().map(|query| found_tokens(conversation, tokens, counting, query)).sum();
+        let found = answers.checked_div(searched.len()).map(|mean| mean.saturating_sub(head));
         Ok(Self {
             name: arm.name().to_owned(),
             choice: None,
@@ -104,9 +117,10 @@ impl ArmSizes {
             only_categories: arm == Arm::Seed,
             first_turn,
             ask: asked,
-            reply: counting.around_call() + asked + counting.text(&head),
+            reply: counting.around_call() + asked + head,
             folded,
             categories,
+            found,
         })
     }
 
@@ -156,6 +170,7 @@ impl ArmSizes {
             reply: counting.around_call() + ask + 8,
             folded,
             categories: members,
+            found: None,
         }
     }
 
@@ -164,6 +179,28 @@ impl ArmSizes {
     pub fn is_whole(&self) -> bool {
         self.folded.iter().all(Option::is_none)
     }
+}
+
+/// Queries that find folded tools: the names of tools at even distances, as words.
+fn queries(conversation: &Conversation) -> Vec<String> {
+    let folded: Vec<usize> = conversation.presentation().deferred().iter().flat_map(|own| own.tools.clone()).collect();
+    let step = folded.len().div_ceil(MAX_QUERIES).max(1);
+    let catalog = conversation.engine().catalog();
+    let tools = folded.into_iter().step_by(step).filter_map(|at| catalog.at(at));
+    tools.map(|tool| tool.name().as_str().replace(['_', '-', '.'], " ")).collect()
+}
+
+/// The tokens of the answer to a query in a new conversation, with the definitions that follow it
+/// if the arm appends them.
+fn found_tokens(conversation: &Conversation, tokens: &CatalogTokens, counting: &Counting<'_>, query: &str) -> usize {
+    let engine = conversation.engine();
+    let (catalog, presentation) = (engine.catalog(), conversation.presentation());
+    let request = ExpandRequest::default().with_query(query.to_owned());
+    let closed = Expanded::default();
+    let answer = expand(catalog, engine.assignment(), presentation, &closed, &request, &CatalogNames);
+    let appended = answer.opened.iter().filter(|_| conversation.arm().delivery() == Delivery::Append);
+    let definitions = appended.filter_map(|name| tokens.tools.get(catalog.position(name.as_str())?));
+    counting.text(&answer.reply) + definitions.map(|own| own.array(Detail::Full)).sum::<usize>()
 }
 
 /// A folded tool as an arm delivers it. `in_place`: the cost of naming it in an answer.

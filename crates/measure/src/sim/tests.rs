@@ -135,6 +135,34 @@ fn open_tools_are_not_expanded_again() {
 }
 
 #[test]
+fn an_arm_without_names_searches_once_for_each_tool() {
+    let arm = |lookups| {
+        let mut arm = arms().into_iter().find(|own| own.name == "stable").unwrap();
+        for tool in arm.folded.iter_mut().flatten() {
+            tool.lookups = lookups;
+        }
+        ArmSizes { found: Some(900), ..arm }
+    };
+    let added = |opens: Vec<Opening>| {
+        let last = play(&arm(1_000), &opening(opens)).last().unwrap().request.messages;
+        last - 620
+    };
+    for (opens, searches) in [
+        (vec![Opening::Use], 1),
+        (vec![Opening::Average], 1),
+        (vec![Opening::Categories(vec![0])], 1),
+        (vec![Opening::Tools(vec![0, 3]), Opening::Tools(vec![0])], 2),
+        (vec![Opening::Count(9), Opening::Count(1)], 4),
+        (vec![Opening::Tools(vec![99]), Opening::Count(0)], 0),
+    ] {
+        assert_eq!(added(opens.clone()), searches * 900, "{opens:?}");
+    }
+    // The gate answers a call with one definition, and the call of 10 tokens is made again.
+    assert_eq!(added(vec![Opening::Calls(vec![3])]), 710);
+    assert_eq!(play(&arm(0), &opening(vec![Opening::Use])).last().unwrap().request.messages, 620);
+}
+
+#[test]
 fn an_arm_breaks_even_where_its_running_sum_stays_below() {
     let pricing = Pricing { rules: CacheRules::new(100, 1_250, 0), ..Pricing::default() };
     let simulated = simulate(&arms(), &opening(vec![Opening::Categories(vec![0])]), &pricing);

@@ -155,6 +155,7 @@ impl<'s> Costs<'s> {
             reply: self.frame,
             folded,
             categories,
+            found: None,
         };
         Ok(Shown { sizes, forms })
     }

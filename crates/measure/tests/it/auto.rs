@@ -334,3 +334,23 @@ fn two_long_tools() {
     ];
     assert_eq!(play(&(2, seed.to_vec(), workload(28, 3, 1_498, 202), 4)).2, None);
 }
+
+/// Arm `search` shows no names, so a look-up brings all that a query finds.
+#[test]
+fn a_look_up_of_arm_search_is_priced_as_a_query() {
+    let tool = |at: usize| {
+        let words = format!("Sends item {at} to a channel, and waits for the answer of each of its members.");
+        json!({"name": format!("send_item_{at}"), "description": words,
+            "parameters": {"type": "object", "properties": {"channel": {"type": "string", "description": words}}}})
+    };
+    let catalog = Catalog::from_openai(&Value::from_iter((0..40).map(tool)).to_string()).unwrap();
+    let engine = engine(&catalog, Workload::default());
+    let mut measured = Measured::of(&catalog, (Wire::OpenAiChat, "gpt-5.4"));
+    for arm in [Arm::Stable, Arm::Lean, Arm::Index] {
+        assert_eq!(measured.sizes(&engine, arm).found, None, "{arm}");
+    }
+    let sizes = measured.sizes(&engine, Arm::Search);
+    let (found, most) = (sizes.found.unwrap(), sizes.folded.iter().flatten().map(|tool| tool.answer).max().unwrap());
+    // At most ten definitions and the list, which an answer limits to 1,100 and 400 tokens.
+    assert!(found > 5 * most && found < 1_600, "{found} tokens, a definition has {most}");
+}

@@ -14,6 +14,9 @@ impl Conversation {
     /// The outcome of a call that was judged before; `None` if it must be judged again.
     pub(super) fn again(&mut self, call: &Call, arguments: &Arguments, arrival: Arrival) -> Option<Outcome> {
         let CallRecord { target, became, .. } = self.state.calls.get(&call.own).cloned()?;
+        if let Some(why) = self.has_run(&target, &became) {
+            return self.refuse_again(call, &target, why);
+        }
         match became {
             // The log ended while the call was being judged, so there was no outcome.
             Became::Judged => None,
@@ -47,6 +50,21 @@ impl Conversation {
                 let (id, label, name, wire) = (call.host_id(), call.label(), call.name.clone(), self.wire());
                 Some(Outcome::Refuse(Refuse { id, label, name, target, content, reason, context, wire }))
             }
+        }
+    }
+
+    /// Why a call is not repeated whose script was started before; `None` for other calls. The
+    /// result of one that succeeded is stored.
+    fn has_run(&self, target: &str, became: &Became) -> Option<&'static str> {
+        self.engine.catalog().get(target)?.skill_run()?;
+        match became {
+            Became::Forwarded { ok: Some(false), .. } | Became::Resumed { ok: Some(false), .. } => {
+                Some("its script ran for this call and failed")
+            }
+            Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. } => {
+                Some("its script was started for this call, and its outcome is unknown; check what it did")
+            }
+            _ => None,
         }
     }
 

@@ -25,6 +25,7 @@ mod serving;
 mod session;
 #[cfg(unix)]
 mod skill_places;
+mod skill_tools;
 mod skills;
 mod skills_run;
 mod store;

@@ -2,6 +2,8 @@
 //! they run one, and run it confined. Without Landlock the tests print `skipped:` and pass.
 #![cfg(target_os = "linux")]
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::serving::lines::Lines;
@@ -205,4 +207,32 @@ fn a_form_about_a_skill_says_that_it_is_read() {
     assert_eq!(question["params"]["requestedSchema"]["properties"]["approve"]["title"], "Let it read the skill");
     client.say(&json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}}).to_string());
     assert!(client.answer("2").contains("rejected"));
+}
+
+/// The agent of the example starts `/commit` as a person, runs a script confined, and asks before a
+/// dangerous skill.
+#[test]
+fn the_agent_of_the_example_starts_asks_and_runs() {
+    if !toolfold_runner::level().isolates() {
+        return println!("skipped: {}", toolfold_runner::level());
+    }
+    let place = Place::new();
+    let agent = crate::root().join("examples/skills/agent.mjs");
+    for (person, last) in
+        [("--yes", "reply: activate_skill: activated"), ("--no", "refuse: activate_skill: a person rejected it")]
+    {
+        let mut command = Command::new("node");
+        command.arg(&agent).arg(person).env("TOOLFOLD", TOOLFOLD).env("HOME", place.file(""));
+        let Ok(output) = command.env("XDG_STATE_HOME", place.file("state")).output() else {
+            return println!("skipped: there is no `node`");
+        };
+        let said = String::from_utf8(output.stdout).unwrap();
+        let expected = format!(
+            "person: /commit: true\nreply: skill_count-words: ran\n\
+             {{\"words\":6,\"writesItsFolder\":false,\"readsUsers\":false,\"listsTheRoot\":false}}\n\
+             forward: git_commit: the arguments are valid\n\
+             asks: release (through Skill): its author wants it confirmed: This publishes to everyone.\n{last}\n"
+        );
+        assert!(said.starts_with(&expected), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    }
 }

@@ -6,6 +6,7 @@ mod execute;
 mod plan;
 mod report;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,7 +15,8 @@ use serde_json::{Map, Value};
 
 use self::approval::{Permit, Permits, Taken};
 pub use self::execute::Stop;
-pub(super) use self::execute::{Places, execute, this_program};
+pub(crate) use self::execute::supervise_with;
+pub(super) use self::execute::{Places, execute};
 pub(super) use self::plan::Plan;
 pub(crate) use self::report::RunAnswer;
 use self::report::Waiting;
@@ -170,12 +172,7 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stopped> {
         Taken::Runs(call_id) => call_id,
         Taken::Waits(waiting) => return Ok(Happened::Waits(waiting)),
     };
-    let places = Places {
-        supervisor: &this_program(),
-        base: permits.folder(),
-        out: args.out.as_deref(),
-        keep: config.settings.undo.keep,
-    };
+    let places = Places { base: permits.folder(), out: args.out.as_deref(), keep: config.settings.undo.keep };
     let outcome = execute(&plan, &places, &Stop::default());
     permits.note_outcome(&plan, &call_id, outcome.as_ref());
     Ok(Happened::Ended(outcome?))
@@ -184,16 +181,16 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stopped> {
 /// Runs the part of a run that this process was started for, by a process of the same program.
 /// Another program cannot start it, so that a rule that allows `toolfold` does not allow any
 /// script.
-pub(in super::super) fn part_of_run() -> Option<ExitCode> {
+pub(in super::super) fn part_of_run(argument: Option<&OsStr>) -> Option<ExitCode> {
     #[cfg(target_os = "linux")]
     {
-        let part = std::env::args_os().nth(1).filter(|part| part.to_string_lossy().starts_with("__"))?;
+        let part = argument.filter(|part| part.to_string_lossy().starts_with("__"))?;
         let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
         let parent = program(&std::os::unix::process::parent_id().to_string())?;
-        if program("self")? == parent { toolfold_runner::hidden(Some(&part)) } else { None }
+        if program("self")? == parent { toolfold_runner::hidden(Some(part)) } else { None }
     }
     #[cfg(not(target_os = "linux"))]
-    None
+    argument.and(None)
 }
 
 /// Succeeds if a folder is new or empty.

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::run::{Failed, Places, Plan, SkillError, Stop, execute, this_program};
+use super::run::{Failed, Places, Plan, SkillError, Stop, execute};
 use crate::configuration::Config;
 use crate::configuration::keys::skill_scripts::SkillScripts;
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold::engine::SkillLayer;
 use toolfold::skill::{Skill, SkillView};
-use toolfold_runner::{Cause, Isolation, Supervisor};
+use toolfold_runner::{Cause, Isolation};
 
 /// The prefix of the tools' names.
 const PREFIX: &str = "skill:";
@@ -27,7 +27,6 @@ const MAX_TOOLS: usize = 200;
 pub struct Scripts {
     view: Arc<SkillView>,
     settings: SkillScripts,
-    supervisor: Supervisor,
     /// The folder for the folders of runs and of results.
     base: PathBuf,
     /// How long files of runs are stored.
@@ -40,16 +39,18 @@ impl Scripts {
     pub(in super::super) fn of_layer(config: &Config, layer: &SkillLayer, base: PathBuf) -> Option<Self> {
         let (skills, settings) = (&config.settings.skills, &config.settings.skill_scripts);
         let view = Arc::new(layer.view().clone());
-        let (supervisor, keep) = (this_program(), config.settings.undo.keep);
+        let keep = config.settings.undo.keep;
         let is_on = skills.as_tools && settings.enabled;
-        is_on.then(|| Self { view, settings: settings.clone(), supervisor, base, keep })
+        is_on.then(|| Self { view, settings: settings.clone(), base, keep })
     }
 
-    /// Sets the program that supervises scripts. Default: this program.
+    /// The scripts of a layer's skills for a host that offers them itself, with the default limits
+    /// and default interpreters.
     #[must_use]
-    pub fn supervised_by(mut self, supervisor: Supervisor) -> Self {
-        self.supervisor = supervisor;
-        self
+    pub fn of_host(layer: &SkillLayer, base: PathBuf) -> Self {
+        let settings = Config::resolve(&[], |_| None, &[]).value.settings;
+        let (view, keep) = (Arc::new(layer.view().clone()), settings.undo.keep);
+        Self { view, settings: settings.skill_scripts, base, keep }
     }
 
     fn plan(&self, name: &str, skill: &Skill) -> Result<Plan, SkillError> {
@@ -108,7 +109,7 @@ impl Scripts {
             let why = "its files, limits or isolation have changed since the conversation began";
             return Err(plan.error(Cause::Execution, format!("{why}; a new conversation offers the current script")));
         }
-        let places = Places { supervisor: &self.supervisor, base: &self.base, out: None, keep: self.keep };
+        let places = Places { base: &self.base, out: None, keep: self.keep };
         execute(&plan, &places, stop)
     }
 }

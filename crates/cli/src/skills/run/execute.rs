@@ -1,8 +1,9 @@
 //! Runs a planned script and describes how it ended: the one place where scripts of skills start.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it creates folders")]
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::plan::Plan;
@@ -12,8 +13,6 @@ use toolfold_runner::{Canceller, Cause, Ended, Files, Supervisor, collect, start
 /// Where scripts run and where their files go.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Places<'p> {
-    /// The program that supervises the script.
-    pub(in super::super) supervisor: &'p Supervisor,
     /// The folder of the store, which has the folders of runs and of results.
     pub(in super::super) base: &'p Path,
     /// The folder for the files of this run instead of the store's.
@@ -48,14 +47,24 @@ impl Stop {
     }
 }
 
-/// This program as a supervisor, even if its file was replaced.
-pub(in super::super) fn this_program() -> Supervisor {
-    Supervisor::new("/proc/self/exe".into(), Vec::new())
+/// The program that supervises scripts, if it is not this one.
+static SUPERVISOR: OnceLock<Supervisor> = OnceLock::new();
+
+/// Sets the program that supervises scripts, for a process of another program: an interpreter, with
+/// the arguments with which it calls [`part_of_run`](crate::edge::part_of_run). The first call
+/// counts.
+pub(crate) fn supervise_with(program: PathBuf, arguments: Vec<OsString>) {
+    SUPERVISOR.get_or_init(|| Supervisor::new(program, arguments));
+}
+
+/// The program that supervises scripts: this one, even if its file was replaced.
+pub(in super::super) fn supervisor() -> Supervisor {
+    SUPERVISOR.get().cloned().unwrap_or_else(|| Supervisor::new("/proc/self/exe".into(), Vec::new()))
 }
 
 /// Runs the script, and moves the files that it wrote.
 pub(in super::super) fn execute(plan: &Plan, places: &Places<'_>, stop: &Stop) -> Result<RunResult, SkillError> {
-    let ended = start(places.supervisor, &plan.job, &places.base.join("skill-runs")).and_then(|running| {
+    let ended = start(&supervisor(), &plan.job, &places.base.join("skill-runs")).and_then(|running| {
         stop.follow(running.canceller());
         running.wait()
     });

@@ -1,6 +1,7 @@
 //! `toolfold session`: one conversation over a line protocol, for hosts in any language.
 
 mod answer;
+mod child;
 mod dialogue;
 mod exact;
 mod log_file;
@@ -44,6 +45,7 @@ One JSON object a line in, one out:
   {\"approve_skill\":\"name\"}                          approves a skill that requires approval
   {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}              what the model can still see
   {\"redeliver\":true}                                the expanded schemas again
+  {\"child\":{\"allowed\":[\"f\"]}}                       a sub-agent's conversation, as a snapshot
   {\"snapshot\":true}   {\"restore\":{…}}               the state, to store and to restore
   {\"explain\":true}   {\"log\":true}                   which arm and why; all events so far
 Any other line returns {\"error\":…}, and the session continues. docs/session.md has a complete

@@ -14,7 +14,7 @@ impl Conversation {
     /// The outcome of a call that was judged before; `None` if it must be judged again.
     pub(super) fn again(&mut self, call: &Call, arguments: &Arguments, arrival: Arrival) -> Option<Outcome> {
         let CallRecord { target, became, .. } = self.state.calls.get(&call.own).cloned()?;
-        if let Some(why) = self.has_run(&target, &became) {
+        if let Some(why) = has_run(self, &target, &became) {
             return self.refuse_again(call, &target, why);
         }
         match became {
@@ -53,21 +53,6 @@ impl Conversation {
         }
     }
 
-    /// Why a call is not repeated whose script was started before; `None` for other calls. The
-    /// result of one that succeeded is stored.
-    fn has_run(&self, target: &str, became: &Became) -> Option<&'static str> {
-        self.engine.catalog().get(target)?.skill_run()?;
-        match became {
-            Became::Forwarded { ok: Some(false), .. } | Became::Resumed { ok: Some(false), .. } => {
-                Some("its script ran for this call and failed")
-            }
-            Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. } => {
-                Some("its script was started for this call, and its outcome is unknown; check what it did")
-            }
-            _ => None,
-        }
-    }
-
     /// Whether an approved call without a result may be forwarded again: the host paused it, or
     /// repeats a call in this process that it has not reported.
     fn may_hand_over(&mut self, call: &Call, arrival: Arrival) -> bool {
@@ -99,6 +84,21 @@ impl Conversation {
         // The tool may have been removed since; the call then counts as unknown.
         let tool = engine.catalog().get(target)?;
         Some(Outcome::Forward(self.forwarded(call, tool, &arguments.own_input(tool), notes)))
+    }
+}
+
+/// Why a call is not repeated whose script was started before; `None` for other calls. The result
+/// of one that succeeded is stored.
+fn has_run(conversation: &Conversation, target: &str, became: &Became) -> Option<&'static str> {
+    conversation.engine.catalog().get(target)?.skill_run()?;
+    match became {
+        Became::Forwarded { ok: Some(false), .. } | Became::Resumed { ok: Some(false), .. } => {
+            Some("its script ran for this call and failed")
+        }
+        Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. } => {
+            Some("its script was started for this call, and its outcome is unknown; check what it did")
+        }
+        _ => None,
     }
 }
 

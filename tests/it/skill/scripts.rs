@@ -62,7 +62,7 @@ fn a_run_waits_with_its_facts_and_is_forwarded_with_its_input() {
         (confirm.shown.target.as_str(), &confirm.shown.effects[0][..]),
         ("report (through SkillRun)", "isolation: a test")
     );
-    for part in ["\"folder_sha256\":\"bb\"", "\"input\":{\"n\": 1.50}", "\"timeout_ms\":1"] {
+    for part in ["\"folder_sha256\":\"bb\"", "\"input\":{\"n\":1.50}", "\"timeout_ms\":1"] {
         assert!(confirm.shown.arguments.contains(part), "{part}: {}", confirm.shown.arguments);
     }
     approver.approve(confirm.approval.as_str(), 1_000).unwrap();

@@ -120,6 +120,7 @@ impl Dialogue {
                 let (redeliver, expanded) = (self.conversation.redeliver(), self.conversation.opened());
                 Answer::Redeliver(RedeliverAnswer { redeliver, expanded })
             }
+            Request::Child(asked) => self.child(&asked)?,
             Request::Snapshot(_) => {
                 Answer::Snapshot(SnapshotAnswer { snapshot: Box::new(self.conversation.snapshot()) })
             }

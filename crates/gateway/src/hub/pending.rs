@@ -223,7 +223,7 @@ impl Hub {
         self.view.cancel_held(key);
         for id in self.upstream.requests.running.remove(key).unwrap_or_default() {
             if let Some(script) = self.upstream.requests.scripts.remove(&id) {
-                self.view.stop_script(script);
+                self.view.stop_script(&script);
             }
             if let Some(pending) = self.upstream.requests.pending.remove(&id) {
                 self.upstream.servers.tell_cancelled(pending.server, id, why);

@@ -73,7 +73,7 @@ impl View {
     }
 
     /// Stops a script whose request was cancelled.
-    pub(super) fn stop_script(&mut self, running: RunningScript) {
+    pub(super) fn stop_script(&mut self, running: &RunningScript) {
         running.script.stop();
         if let Some(view) = &mut self.shown {
             view.conversation.report_result(&running.call, false);

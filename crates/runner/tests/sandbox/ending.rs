@@ -192,7 +192,7 @@ fn a_killed_host_leaves_nothing() {
         std::fs::remove_dir_all(skill).unwrap();
     }
     toolfold_runner::remove_left_over(&temp.runs());
-    assert_eq!(left(), [std::path::PathBuf::new(); 0]);
+    assert!(left().is_empty(), "{:?}", left());
     assert_eq!(sleeps(), 0, "nothing runs again");
     println!("measured: {rounds} killed hosts left nothing");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::run::{Temp, has, isolates, run_alone, rounds};
+use super::run::{Temp, has, isolates, rounds, run_alone};
 use toolfold_runner::collect;
 
 /// The peak of this process's resident memory in KiB.

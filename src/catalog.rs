@@ -22,6 +22,7 @@ mod format;
 mod import;
 mod input;
 mod layout;
+mod skill_run;
 mod slice;
 mod tool;
 
@@ -32,6 +33,8 @@ pub(crate) use import::Fields;
 pub use import::MAX_BYTES;
 pub use layout::Foreign;
 pub(crate) use layout::{Entry, Group, Layout, Member};
+pub(crate) use skill_run::INPUT;
+pub use skill_run::SkillRun;
 pub use tool::{Origin, Tool};
 pub use toolfold_diagnostic::Annotations;
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Annotations;
 use super::Format;
+use super::SkillRun;
 use super::faults::Faults;
 use super::input::Input;
 use super::slice::Slice;
@@ -60,6 +61,7 @@ pub struct Tool {
     /// The format that the tool was read in.
     pub(super) format: Option<Format>,
     pub(super) origin: Origin,
+    pub(super) skill_run: Option<Arc<SkillRun>>,
     /// The tool's whole text, compact, while it is still valid in the tool's format.
     pub(super) source: Option<Slice>,
 }
@@ -129,6 +131,7 @@ impl Tool {
             keys: Box::default(),
             format: None,
             origin: Origin::Unknown,
+            skill_run: None,
             source: None,
         })
     }

@@ -276,6 +276,13 @@ impl Turn<'_> {
         self.wrapped(|outcome| !matches!(outcome, Outcome::Confirm(_)))
     }
 
+    /// The same answers, each as the wire's message, item, block or part.
+    #[must_use]
+    pub fn answer_parts(&self) -> Vec<Value> {
+        let known = self.calls.iter().filter(|call| !matches!(call.outcome, Outcome::Confirm(_)));
+        known.flat_map(|call| call.answers.iter().cloned()).collect()
+    }
+
     fn wrapped(&self, wanted: impl Fn(&Outcome) -> bool) -> Vec<Value> {
         let wire = self.conversation.wire();
         let (mut answers, mut additions) = (Vec::new(), Vec::new());

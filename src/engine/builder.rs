@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::memo::Memo;
 use super::{Blind, Engine, Experiment, Inner, PolicyLayer, SkillLayer};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Tool};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::profile::{Arm, BUDGET_TOKENS, ToolProfile, Workload, already_defers};
@@ -163,16 +163,24 @@ impl EngineBuilder {
         // Tools that policy denies for all arguments are removed here, so they are absent from the
         // array, lists, expansions, calls and suggestions alike.
         let (mut catalog, mut assignment) = (self.catalog, assigned.value);
+        let mut diagnostics = assigned.diagnostics;
         if let Some(policy) = &self.policy {
-            let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool)).collect();
+            let visible = self.skills.as_ref().map(|skills| skills.permitted(policy));
+            let hides = |tool: &Tool| visible.as_ref().is_some_and(|skills| skills.hides_script(tool));
+            let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool) && !hides(tool)).collect();
             (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
+        } else if catalog.iter().any(|tool| tool.skill_run().is_some()) {
+            // Without a policy nothing would ask before a script runs.
+            let kept: Vec<bool> = catalog.iter().map(|tool| tool.skill_run().is_none()).collect();
+            (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
+            let message = "the scripts of skills are not offered as tools, because there is no policy";
+            let warning = Diagnostic::warning("script-without-policy", Place::default(), message);
+            diagnostics.push(warning.help("set a policy: it decides which scripts run"));
         }
         let skills = match (&self.policy, self.skills) {
             (Some(policy), Some(skills)) => Some(skills.permitted(policy)),
             (_, skills) => skills,
         };
-        #[allow(unused_mut, reason = "only compiling schemas adds to it")]
-        let mut diagnostics = assigned.diagnostics;
         if profile.is_derived()
             && let Some(deferral) = already_defers(&catalog)
         {

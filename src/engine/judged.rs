@@ -7,7 +7,7 @@ use super::undo::UndoPlan;
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::name::ToolName;
-use crate::policy::canonical::canonical;
+use crate::policy::canonical::{canonical, digest};
 use crate::policy::{Counted, Displayed, ToolOrigin, Verdict};
 use crate::skill::{Permission, Skill};
 use toolfold_diagnostic::sha256_hex;
@@ -85,10 +85,14 @@ impl Subject<'_> {
     }
 
     /// The digest of its definition: a tool with another description or other annotations is
-    /// another tool, and a skill with another text is another skill.
+    /// another tool, a skill with another text is another skill, and a script with another folder
+    /// or other limits is another script.
     pub(crate) fn definition_hash(self) -> String {
         match self {
             Self::Tool(tool) => {
+                if let Some(run) = tool.skill_run() {
+                    return digest(&Value::Object(run.facts().clone()));
+                }
                 let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
                 sha256_hex(canonical(&definition).as_bytes())
             }

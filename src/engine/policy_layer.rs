@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::judged::{CallRef, Exact, InFlight, Judged, SKILL, Subject};
+use super::skill_policy::decided;
 use super::undo::{UndoPlan, note_undo};
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
@@ -13,7 +14,7 @@ use crate::policy::canonical::canonical;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Snapshots, ToolOrigin, Undo, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, SKILL_RUN, Snapshots, ToolOrigin, Undo, approval,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -129,11 +130,18 @@ impl PolicyLayer {
     /// named.
     pub(crate) fn denies_outright(&self, tool: &Tool) -> bool {
         let (origin, name) = self.identity(tool.into());
+        if tool.skill_run().is_some() {
+            return self.denies_script(tool);
+        }
         self.policy.denies_outright(name, origin, &self.context_of(tool.into(), ""))
     }
 
     pub(super) fn identity<'a>(&'a self, subject: Subject<'a>) -> (&'a ToolOrigin, &'a str) {
-        let Subject::Tool(tool) = subject else { return (&ToolOrigin::Native, SKILL) };
+        let tool = match subject {
+            Subject::Tool(tool) if tool.skill_run().is_some() => return (&ToolOrigin::Native, SKILL_RUN),
+            Subject::Tool(tool) => tool,
+            Subject::Skill(_) => return (&ToolOrigin::Native, SKILL),
+        };
         let name = tool.name().as_str();
         self.origins.get(name).map_or((&ToolOrigin::Native, name), |(origin, name)| (origin, name.as_str()))
     }
@@ -198,7 +206,11 @@ impl PolicyLayer {
         let before = recalled.then(|| self.counted_call(call_ref));
         let prepared = self.prepare(PolicyCall::new(origin, name, arguments), &context, before.as_deref());
         let counted = prepared.counted();
-        let (verdict, only_reads) = (prepared.decide(&grants), prepared.only_reads());
+        let run = match subject {
+            Subject::Tool(tool) => tool.skill_run(),
+            Subject::Skill(_) => None,
+        };
+        let (verdict, only_reads) = (decided(&prepared, run, &grants, context.interactive), prepared.only_reads());
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default(), counted };
         }
@@ -206,6 +218,7 @@ impl PolicyLayer {
         if let Subject::Skill(skill) = subject {
             displayed.effects.push(skill.effect());
         }
+        displayed.effects.splice(0..0, run.iter().flat_map(|run| run.effects()).cloned());
         let undo = self.undo_plan(&prepared);
         // Whether a copy can be made now is checked only if a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };

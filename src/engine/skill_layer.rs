@@ -215,6 +215,13 @@ impl SkillLayer {
         Self { view: Arc::new(self.view.without(hidden)), declared: Arc::default(), ..self.clone() }
     }
 
+    /// Whether a tool runs the script of a skill that the model may not see.
+    pub(super) fn hides_script(&self, tool: &Tool) -> bool {
+        let Some(run) = tool.skill_run() else { return false };
+        let skill = run.facts().get("skill").and_then(Value::as_str);
+        skill.is_none_or(|name| self.view.skills().all(|own| own.name() != name))
+    }
+
     /// Answers a request.
     pub(crate) fn answer(
         &self,

@@ -1,8 +1,20 @@
 //! Policy decisions on skills outside a call of the model.
 
+use serde_json::{Map, Value};
+
 use super::judged::{CallRef, Exact, JudgedSkill};
 use super::policy_layer::PolicyLayer;
-use crate::policy::{Context, Decision, Effect, PolicyCall, Reason};
+use crate::catalog::{SkillRun, Tool};
+use crate::policy::{Context, Decision, Effect, Grant, PolicyCall, Prepared, Reason, Verdict};
+
+/// The verdict on a call. A script whose skill asks each time runs by no rule and no remembered
+/// approval.
+pub(super) fn decided(prepared: &Prepared<'_>, run: Option<&SkillRun>, grants: &[Grant], can_ask: bool) -> Verdict {
+    match run.and_then(SkillRun::asks) {
+        Some(why) => prepared.decide(&[]).requiring_approval(why, can_ask),
+        None => prepared.decide(grants),
+    }
+}
 
 impl PolicyLayer {
     /// Whether a skill is denied in every conversation. It is then not listed, found or named.
@@ -10,6 +22,16 @@ impl PolicyLayer {
         let context = self.context_of(skill.into(), "").with_interactive(true);
         let (origin, name) = self.identity(skill.into());
         let call = PolicyCall::new(origin, name, &skill.arguments);
+        self.policy.decide(&call, &context, &[]).decision == Decision::Deny
+    }
+
+    /// Whether the script that a tool runs is denied without input. The tool is then not offered.
+    pub(super) fn denies_script(&self, tool: &Tool) -> bool {
+        let Some(run) = tool.skill_run() else { return false };
+        let context = self.context_of(tool.into(), "").with_interactive(true);
+        let (origin, name) = self.identity(tool.into());
+        let arguments = run.call(Value::Object(Map::new()));
+        let call = PolicyCall::new(origin, name, &arguments);
         self.policy.decide(&call, &context, &[]).decision == Decision::Deny
     }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::Arguments;
-use crate::catalog::{Tool, write_string};
+use crate::catalog::{INPUT, Tool, write_string};
 use crate::schema::VALUE;
 
 impl Arguments {
@@ -15,13 +15,39 @@ impl Arguments {
     /// an object, and under the tool's own names.
     pub(crate) fn own_input(&self, tool: &Tool) -> Cow<'_, Self> {
         if tool.input().is_wrapped {
-            return self.in_value().map_or(Cow::Borrowed(self), Cow::Owned);
+            return self.in_member(VALUE).map_or(Cow::Borrowed(self), Cow::Owned);
         }
-        self.judged_input(tool)
+        self.with_own_names(tool)
     }
 
-    /// The arguments as policy judges them: an object, under the tool's own names.
+    /// The tool's input in arguments that policy judged.
+    pub(crate) fn input_of_judged(&self, tool: &Tool) -> Cow<'_, Self> {
+        match tool.skill_run() {
+            Some(_) => self.in_member(INPUT).map_or(Cow::Borrowed(self), Cow::Owned),
+            None => self.own_input(tool),
+        }
+    }
+
+    /// The arguments as policy judges them: an object, under the tool's own names. Those of the run
+    /// of a script are a member beside its facts.
     pub(crate) fn judged_input(&self, tool: &Tool) -> Cow<'_, Self> {
+        let own = self.with_own_names(tool);
+        let Some(run) = tool.skill_run() else { return own };
+        let given = own.value().cloned().unwrap_or_else(|_| Value::Object(Map::new()));
+        let text = own.as_written().filter(|_| own.value().is_ok()).map(|text| {
+            let mut out = String::from("{");
+            for (name, value) in run.facts() {
+                write_string(&mut out, name);
+                out.push_str(&format!(":{value},"));
+            }
+            write_string(&mut out, INPUT);
+            out.push_str(&format!(":{text}}}"));
+            out
+        });
+        Cow::Owned(Self::of_parts(text, run.call(given)))
+    }
+
+    fn with_own_names(&self, tool: &Tool) -> Cow<'_, Self> {
         self.with_names(tool.input().renamed.iter().map(|(shown, own)| (&**shown, &**own)))
     }
 
@@ -41,12 +67,12 @@ impl Arguments {
         Ok(self.with_names(input.renamed.iter().map(|(shown, own)| (&**own, &**shown))))
     }
 
-    /// The value of the parameter `value`, with every digit.
-    fn in_value(&self) -> Option<Self> {
-        let read = self.value().ok()?.get(VALUE)?.clone();
+    /// The value of a member, with every digit.
+    fn in_member(&self, name: &str) -> Option<Self> {
+        let read = self.value().ok()?.get(name)?.clone();
         let text = self.as_written().and_then(|text| {
             let members: IndexMap<String, &RawValue> = serde_json::from_str(text).ok()?;
-            Some(members.get(VALUE)?.get().to_owned())
+            Some(members.get(name)?.get().to_owned())
         });
         Some(Self::of_parts(text, read))
     }

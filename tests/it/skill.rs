@@ -15,6 +15,8 @@ mod hostile;
 mod opencode;
 mod pack;
 mod scale;
+#[cfg(feature = "shell")]
+mod scripts;
 #[cfg(feature = "watch")]
 mod watch;
 

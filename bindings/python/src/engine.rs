@@ -6,9 +6,12 @@ use toolfold::conversation::{LogRecord, PastStep, Snapshot, Start, TranscriptErr
 use toolfold::engine;
 use toolfold::profile::{Arm, Delivery};
 use toolfold::wire::Wire;
+use toolfold_cli::edge::Stop;
 
+use crate::command::supervise_scripts;
 use crate::conversation::Conversation;
 use crate::error::{Kind, Trouble, detached, not_pickled};
+use crate::outcome::Forward;
 use crate::settings::{
     Layers, Settings, approvals_setting, policy_sources, profile_setting, skill_folders, tools_source,
 };
@@ -34,6 +37,8 @@ use crate::typed::{
 /// :param skills: a folder of skills, or a list of folders.
 /// :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
 ///     are offered too: those of the project, from the working directory up, and of the user.
+/// :param skill_scripts: whether each skill with a script is a tool ``skill:NAME``, which
+///     ``run_script`` runs in a sandbox. Requires a policy and a file for approvals.
 /// :param approvals: where calls wait for approval: an Approver, or the path of its file. None
 ///     stores them in memory, where they cannot be decided.
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -74,7 +79,7 @@ impl Engine {
 impl Engine {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
-    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false))]
+    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false))]
     fn new(
         py: Python<'_>,
         tools: Typed<'_, ToolList>,
@@ -84,6 +89,7 @@ impl Engine {
         skills: Option<Typed<'_, Folders>>,
         approvals: Option<Typed<'_, Approvals>>,
         usual_skills: bool,
+        skill_scripts: bool,
     ) -> PyResult<Self> {
         let tools = tools_source(&tools.0)?;
         let settings = Settings {
@@ -93,7 +99,9 @@ impl Engine {
             approvals: approvals_setting(approvals.as_ref())?,
             skills: skill_folders(skills.as_ref())?,
             usual_skills,
+            skill_scripts,
         };
+        supervise_scripts(py)?;
         detached(py, || {
             let mut layers = settings.layers()?;
             Ok(Self { inner: settings.engine(tools, &mut layers)?, settings, layers })
@@ -108,7 +116,7 @@ impl Engine {
     ///     or no JSON Schema.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
-    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false))]
+    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false))]
     fn from_functions(
         py: Python<'_>,
         functions: Typed<'_, Functions>,
@@ -118,9 +126,10 @@ impl Engine {
         skills: Option<Typed<'_, Folders>>,
         approvals: Option<Typed<'_, Approvals>>,
         usual_skills: bool,
+        skill_scripts: bool,
     ) -> PyResult<Self> {
         let tools = py.import("toolfold.functions")?.call_method1("definitions", (functions.0,))?;
-        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals, usual_skills)
+        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals, usual_skills, skill_scripts)
     }
 
     /// The same settings for other tools. Policy, its store and skills are not loaded again.
@@ -230,6 +239,32 @@ impl Engine {
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
         tuple(py, self.inner.catalog().iter().map(|tool| tool.name().as_str().to_owned()))
+    }
+
+    /// The tools that run scripts of skills, by their names at the host: a tuple of str.
+    #[getter]
+    fn scripts<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Tuple<String>>> {
+        let scripts = self.inner.catalog().iter().filter(|tool| tool.skill_run().is_some());
+        tuple(py, scripts.map(|tool| tool.name().as_str().to_owned()).collect::<Vec<_>>())
+    }
+
+    /// Runs the script of a permitted call, one of ``scripts``, and waits until it has ended. Pass
+    /// the result to ``Turn.finish`` or ``Conversation.answer``.
+    ///
+    /// :param call: the call to run.
+    /// :returns: the text for the model, JSON as ``toolfold skills run --json`` prints it, and
+    ///     whether the script failed: a tuple of str and bool.
+    /// :raises CallError: the call runs no script.
+    fn run_script(&self, py: Python<'_>, call: PyRef<'_, Forward>) -> PyResult<(String, bool)> {
+        let forward = call.call().clone();
+        detached(py, || {
+            let tool = self.inner.catalog().get(forward.target.as_str()).filter(|tool| tool.skill_run().is_some());
+            let (Some(tool), Some(scripts)) = (tool, &self.layers.scripts) else {
+                return Err(Trouble::new(Kind::Call, format!("`{}` runs no script of a skill", forward.target)));
+            };
+            let (text, ok) = scripts.run(tool, &forward.arguments, &Stop::default());
+            Ok((text, !ok))
+        })
     }
 
     /// The default arm of its conversations.

@@ -317,3 +317,10 @@ outcome! {
         }
     }
 }
+
+impl Forward {
+    /// The call to run.
+    pub(crate) fn call(&self) -> &conversation::Forward {
+        &self.inner
+    }
+}

@@ -11,7 +11,7 @@ use toolfold::diagnostic::Severity;
 use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::store::SqliteStore;
-use toolfold_cli::edge;
+use toolfold_cli::edge::{self, Scripts};
 
 use crate::approver::Approver;
 use crate::error::{Kind, Trouble};
@@ -50,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) skills: Vec<PathBuf>,
     /// Whether the skills of the usual places are offered too.
     pub(crate) usual_skills: bool,
+    /// Whether the scripts of skills are tools.
+    pub(crate) skill_scripts: bool,
 }
 
 /// The layers that the settings name. They are created once and shared by every engine with these
@@ -58,6 +60,8 @@ pub(crate) struct Settings {
 pub(crate) struct Layers {
     pub(crate) policy: Option<PolicyLayer>,
     pub(crate) skills: Option<SkillLayer>,
+    /// The scripts that are tools.
+    pub(crate) scripts: Option<Scripts>,
     pub(crate) notes: Vec<toolfold::diagnostic::Diagnostic>,
     /// What was noticed in the tool list.
     pub(crate) tools: Vec<toolfold::diagnostic::Diagnostic>,
@@ -164,7 +168,26 @@ impl Settings {
             let layer = crate::layers::read_skills(&self.skills, self.usual_skills, &mut layers.notes)?;
             layers.skills = Some(layer);
         }
+        if self.skill_scripts {
+            layers.scripts = Some(self.scripts(&layers)?);
+        }
         Ok(layers)
+    }
+
+    /// The scripts of the skills. Their files go beside the approvals.
+    fn scripts(&self, layers: &Layers) -> Result<Scripts, Trouble> {
+        let file = match &self.approvals {
+            Approvals::File(path) | Approvals::With(_, Some(path)) => Some(path),
+            Approvals::Nowhere | Approvals::With(_, None) => None,
+        };
+        let missing = |what: &str| Trouble::new(Kind::Input, format!("skill_scripts needs {what}"));
+        if layers.policy.is_none() {
+            return Err(missing("a policy, which decides what runs"));
+        }
+        let skills = layers.skills.as_ref().ok_or_else(|| missing("skills"))?;
+        let file = file.ok_or_else(|| missing("a file for approvals, beside which the scripts run"))?;
+        let folder = std::path::absolute(file).ok().and_then(|file| file.parent().map(PathBuf::from));
+        Ok(Scripts::of_host(skills, folder.unwrap_or_default()))
     }
 
     /// The engine with these settings for a tool list.
@@ -178,12 +201,15 @@ impl Settings {
             is_ambiguous = true;
         }
         // A tool that cannot be read takes no other down; it is in the diagnostics.
-        let catalog = if is_ambiguous || loaded.value.is_empty() {
+        let mut catalog = if is_ambiguous || loaded.value.is_empty() {
             loaded.into_result()?
         } else {
             layers.tools = loaded.diagnostics;
             loaded.value
         };
+        if let Some(scripts) = &layers.scripts {
+            layers.tools.extend(scripts.add_tools(&mut catalog));
+        }
         let builder = Engine::builder(catalog).arm(self.arm);
         let builder = match &self.profile {
             Profile::Derived => builder,

@@ -159,6 +159,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: FULL.restore({}),
         lambda _: Engine(TOOLS, False).restore(FULL.conversation(arm="lean").snapshot()),
     ],
+    "Engine.run_script CallError": [lambda _: FULL.run_script(forwarded(HUGE))],
     "Engine.with_tools InputError": [lambda place: FULL.with_tools(place)],
     "Engine.with_tools LoadError": [lambda _: FULL.with_tools("[1]"), lambda _: FULL.with_tools(TOOLS[:1])],
     "Forward.arguments InputError": [lambda _: forwarded(HUGE).arguments],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import toolfold
-from toolfold import CallError, Confirm, Conversation, Engine, Reply
+from toolfold import CallError, Confirm, Conversation, Engine, Forward, InputError, Reply
 
 TOOLS = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object", "properties": {}}}}]
 OFFERS = """
@@ -77,3 +77,60 @@ def test_policy_decides_and_changes_are_read(tmp_path: Path) -> None:
     outcome = free.call("activate_skill", {"name": "late"})
     assert isinstance(outcome, Reply)
     assert "Body." in outcome.content
+
+
+SCRIPT = "entry: run.sh\ninput: {type: object, required: [month], properties: {month: {type: string}}}\n"
+
+
+def script(folder: Path, policy: str, store: Path) -> Engine:
+    """An engine whose skill has a script."""
+    put(folder, "report", SCRIPT)
+    (folder / "report/run.sh").write_text('echo "got $INPUT_JSON"\necho x > "$SKILL_PATH/written"\nexit 0\n')
+    return Engine(TOOLS, arm="full", skills=folder, policy=policy, approvals=store, skill_scripts=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="scripts are isolated on Linux only")
+def test_a_script_is_a_tool_that_asks_and_runs_confined(tmp_path: Path) -> None:
+    engine = script(tmp_path / "skills", "", tmp_path / "store.sqlite")
+    if not engine.scripts:
+        pytest.skip(f"scripts are not isolated here: {engine.diagnostics}")
+    assert engine.scripts == ("skill:report",)
+    conversation = engine.conversation(id="c")
+    waits = conversation.call("skill_report", {"month": "May"}, "c1")
+    assert isinstance(waits, Confirm)
+    assert any("isolation: Landlock" in line for line in waits.shown["effects"])
+    allowed = script(tmp_path / "skills", 'allow = ["SkillRun"]\n', tmp_path / "other.sqlite")
+    conversation = allowed.conversation(id="c")
+    call = conversation.call("skill_report", {"month": "May"}, "c1")
+    assert isinstance(call, Forward)
+    text, failed = allowed.run_script(call)
+    assert (json.loads(text)["output"], failed) == ('got {"month":"May"}\n', False)
+    assert not (tmp_path / "skills/report/written").exists()
+    conversation.answer(call.id, text, failed)
+    script_free = Engine(TOOLS, arm="full").conversation().call("t", {}, "c1")
+    assert isinstance(script_free, Forward)
+    with pytest.raises(CallError):
+        allowed.run_script(script_free)
+
+
+def test_scripts_need_a_policy_and_a_file_for_approvals(tmp_path: Path) -> None:
+    put(tmp_path, "report", SCRIPT)
+    for given in ({}, {"policy": ""}, {"approvals": tmp_path / "store.sqlite"}):
+        with pytest.raises(InputError, match="skill_scripts needs"):
+            Engine(TOOLS, skills=tmp_path, skill_scripts=True, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="scripts are isolated on Linux only")
+def test_the_command_of_the_package_runs_a_script(tmp_path: Path) -> None:
+    if not script(tmp_path / "skills", "", tmp_path / "store.sqlite").scripts:
+        pytest.skip("scripts are not isolated here")
+    config = tmp_path / "config/toolfold"
+    config.mkdir(parents=True)
+    (config / "toolfold.toml").write_text('[skill_scripts]\nenabled = true\n[policy]\nfile = "policy.toml"\n')
+    (config / "policy.toml").write_text('allow = ["SkillRun"]\n')
+    package = str(Path(toolfold.__file__).parent.parent.resolve())
+    env = {**os.environ, "XDG_CONFIG_HOME": str(config.parent), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": package}
+    arguments = ["skills", "run", "report", "--root", "skills", "--input", json.dumps({"month": "May"})]
+    command = [sys.executable, "-m", "toolfold", *arguments]
+    ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, 'got {"month":"May"}\n'), ran.stderr

@@ -2,9 +2,11 @@
 //! skills come from the same places in both: the disk, the clock, the working directory, and the
 //! built-in domain.
 
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use super::skills::source;
+use super::skills::{self, source};
 use super::{builtin, layers, ledger};
 use toolfold::diagnostic::Loaded;
 use toolfold::engine::SkillLayer;
@@ -12,6 +14,7 @@ use toolfold::policy::Context;
 use toolfold::skill::Budget;
 
 pub use super::disk::OwnDisk;
+pub use super::skills::{Scripts, Stop};
 
 /// The name of the built-in domain: its tools, profile and policy.
 pub const EXCEL: &str = builtin::EXCEL_PROFILE;
@@ -19,6 +22,19 @@ pub const EXCEL: &str = builtin::EXCEL_PROFILE;
 pub const EXCEL_TOOLS: &str = builtin::EXCEL_TOOLS;
 /// The policy of the built-in tools, as TOML.
 pub const EXCEL_POLICY: &str = builtin::EXCEL_POLICY;
+
+/// Runs the part of a script's run that this process was started for, by a process of the same
+/// program: `argument` is the first one after the program's own. `None` for other arguments.
+#[must_use]
+pub fn part_of_run(argument: Option<&OsStr>) -> Option<ExitCode> {
+    skills::part_of_run(argument)
+}
+
+/// Sets the program that supervises scripts, with the arguments before the one of
+/// [`part_of_run`]. Default: this program. Only the first call has an effect.
+pub fn supervise_with(program: PathBuf, arguments: Vec<OsString>) {
+    skills::supervise_with(program, arguments);
+}
 
 /// The text of a built-in profile, as TOML; `None` if the name is unknown.
 #[must_use]

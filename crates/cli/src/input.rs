@@ -10,6 +10,7 @@ use clap::Args;
 use super::builtin;
 use super::config_files::FoundFile;
 use super::output::{Failure, progress, say_all};
+use super::skills::Scripts;
 use super::source::{self, SourceArgs, Text};
 use crate::configuration::keys::presentation::Presentation;
 use crate::configuration::{Config, ConfigFile, Flag, Key, keys};
@@ -44,6 +45,7 @@ pub(super) struct InputArgs {
     config: Option<String>,
 }
 
+#[derive(Clone)]
 pub(super) struct Input {
     pub(super) config: Config,
     pub(super) catalog: Catalog,
@@ -138,6 +140,16 @@ impl Input {
         diagnostics.extend(whole.diagnostics);
         let profile = Some(whole.value);
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
+    }
+
+    /// The same input with the scripts of skills among the tools.
+    pub(super) fn with_scripts(mut self, scripts: &Scripts) -> Self {
+        let noticed = scripts.add_tools(&mut self.catalog);
+        say_all(&noticed);
+        if self.profile.as_ref().is_some_and(ToolProfile::is_derived) {
+            self.profile = Some(ToolProfile::derive(&self.catalog));
+        }
+        self
     }
 
     pub(super) fn say_warnings(&self) {

@@ -11,7 +11,7 @@ use super::disk::{OwnDisk, home, working_folder};
 use super::input::read_text;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
-use super::skills::{say_found, source};
+use super::skills::{Scripts, say_found, source};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
 use crate::configuration::{Config, Origin, keys};
@@ -27,6 +27,8 @@ use toolfold_gateway::skills::ServedSkills;
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
     pub(super) skills: Option<SkillLayer>,
+    /// The scripts that are tools; `None` if none is.
+    pub(super) scripts: Option<Scripts>,
     /// The approver's handle. The command keeps it, out of reach of the conversation.
     pub(super) person: Option<Person>,
 }
@@ -69,6 +71,7 @@ impl Layers {
         tenant.clone_into(&mut context.tenant);
         let layer = layer.context(context).snapshots(Arc::new(snapshots)).channel(channel.as_str());
         layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
+        layers.with_scripts(config, &path);
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });
         Ok(layers)
@@ -80,8 +83,16 @@ impl Layers {
         if let Some(policy) = policy(config)? {
             let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::new()), now_ms);
             layers.policy = Some(layer.context(context(&guarded(config))));
+            layers.with_scripts(config, Path::new("."));
         }
         Ok(layers)
+    }
+
+    /// Adds the scripts, which run only under a policy. `store`: the file of the store.
+    fn with_scripts(&mut self, config: &Config, store: &Path) {
+        let base = store.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let layer = self.skills.as_ref();
+        self.scripts = layer.and_then(|layer| Scripts::of_layer(config, layer, base.to_owned()));
     }
 
     fn with_skills(config: &Config) -> Result<Self, Failure> {

@@ -191,7 +191,7 @@ fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     #[cfg(unix)]
     disk::own_program::is_the_command();
-    if let Some(code) = skills::part_of_run() {
+    if let Some(code) = skills::part_of_run(std::env::args_os().nth(1).as_deref()) {
         return code;
     }
     run_with(std::env::args_os())

@@ -92,6 +92,14 @@ impl Presented {
         id: &str,
         last: impl FnOnce(EngineBuilder) -> EngineBuilder,
     ) -> Result<Self, Failure> {
+        let with_scripts;
+        let input = match &layers.scripts {
+            Some(scripts) => {
+                with_scripts = input.clone().with_scripts(scripts);
+                &with_scripts
+            }
+            None => input,
+        };
         let Input { config, .. } = input;
         let mut builder = input.builder(foldable(input, config.settings.presentation.arm));
         if let Some(policy) = &layers.policy {

@@ -1,6 +1,7 @@
 //! `toolfold session`: one conversation over a line protocol, for hosts in any language.
 
 mod answer;
+mod child;
 mod dialogue;
 mod exact;
 mod log_file;
@@ -9,6 +10,7 @@ mod part;
 mod request;
 mod resume;
 mod schema;
+mod script;
 
 pub(super) use schema::session_schema;
 
@@ -43,6 +45,7 @@ One JSON object a line in, one out:
   {\"approve_skill\":\"name\"}                          approves a skill that requires approval
   {\"seen\":[…]}   {\"seen_calls\":[\"c1\"]}              what the model can still see
   {\"redeliver\":true}                                the expanded schemas again
+  {\"child\":{\"allowed\":[\"f\"]}}                       a sub-agent's conversation, as a snapshot
   {\"snapshot\":true}   {\"restore\":{…}}               the state, to store and to restore
   {\"explain\":true}   {\"log\":true}                   which arm and why; all events so far
 Any other line returns {\"error\":…}, and the session continues. docs/session.md has a complete
@@ -108,9 +111,9 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
             Failure::usage("--checkpoint requires a policy: without one nothing is audited").help("add --policy")
         );
     }
-    let (mut dialogue, log) = begin(args, &input, layers)?;
+    let mut dialogue = begin(args, &input, layers)?;
     progress("reading requests from standard input, one JSON object per line; see toolfold session --help");
-    let ended = converse(&mut dialogue, log);
+    let ended = converse(&mut dialogue);
     if let (Some(file), Some(store)) = (&args.checkpoint, store)
         && let Some(head) = take_checkpoint(&store)?
     {
@@ -120,7 +123,7 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
 }
 
 /// A new conversation, or the one in the log.
-fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue, Option<LogFile>), Failure> {
+fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<Dialogue, Failure> {
     let id = &args.presented.id;
     let presented = Presented::judging(input, &layers, id)?;
     let (log, kept) = match &args.log {
@@ -134,19 +137,17 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<(Dialogue,
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
         _ => (presented.start_conversation()?, Vec::new()),
     };
-    let Layers { person, .. } = layers;
+    let Layers { person, scripts, .. } = layers;
     conversation.log_results(args.log_results);
-    Ok((Dialogue::new(conversation, person, records, log.is_some()), log))
+    Ok(Dialogue::new(conversation, person, scripts, records, log))
 }
 
-fn converse(dialogue: &mut Dialogue, mut log: Option<LogFile>) -> Result<(), Failure> {
+fn converse(dialogue: &mut Dialogue) -> Result<(), Failure> {
     let mut lines = Lines::open_lines("-")?;
     while let Some(line) = lines.next()? {
         let answer = dialogue.answer_line(&line);
-        let records = dialogue.new_records();
-        if let Some(Err(why)) = log.as_mut().map(|log| log.append(records)) {
+        if let Err(why) = dialogue.write_log() {
             // An event that is not logged must not take effect.
-            let why = format!("the log cannot be written: {why}");
             let help = "the session ends; start it again with the same log and id when the log is writable";
             emit_json(&dialogue.error_answer(Problem::new(&why).help(help)))?;
             return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));

@@ -75,6 +75,16 @@ pub enum ToHub {
     Changed(Box<Record>),
     /// An answer that opened tools has been written to the client.
     Written(u64),
+    /// The script of a skill has ended: the number of its call, the text for the model, and whether
+    /// it succeeded.
+    Ran {
+        /// The number of the call.
+        number: u64,
+        /// The text for the model.
+        content: String,
+        /// Whether the script succeeded.
+        ok: bool,
+    },
     /// The client has ended the conversation: its stored state is removed.
     Forget,
     /// Rejects new calls, waits for running ones, and ends the hub.

@@ -26,6 +26,7 @@ mod pending_input;
 mod persistence;
 mod requests;
 mod route;
+mod scripts;
 mod seen;
 mod server;
 mod servers;
@@ -182,6 +183,9 @@ impl Hub {
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
             ToHub::Written(number) => self.view.openings.remove_written(number),
+            ToHub::Ran { number, content, ok } => {
+                self.view.script_ended(&mut self.upstream, number, &content, ok);
+            }
             ToHub::Changed(record) => self.view.changed_elsewhere(&self.upstream, *record),
             ToHub::Forget => self.view.forget(),
             ToHub::Drain => {

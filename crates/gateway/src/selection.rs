@@ -130,7 +130,12 @@ impl Selection {
     /// Whether the selection has no restriction.
     #[must_use]
     pub fn is_all(&self) -> bool {
-        self.toolsets.is_empty() && !self.read_only && self.profile.is_none()
+        self.is_everything() && self.profile.is_none()
+    }
+
+    /// Whether no tool is removed.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.toolsets.is_empty() && !self.read_only
     }
 
     /// The intersection of two selections.

@@ -148,6 +148,16 @@ impl Opened {
     }
 }
 
+/// A permitted run of a skill's script.
+pub trait Script: Send + Sync {
+    /// Runs it, and blocks until it has ended. Returns the text for the model, and whether it
+    /// succeeded.
+    fn run(&self) -> (String, bool);
+
+    /// Kills it, also before it has started. [`run`](Self::run) then returns within a second.
+    fn stop(&self);
+}
+
 /// Creates conversations from the command's configuration. `origins` maps each name of the
 /// catalogue to its origin, `before` is the state of the conversation that the new one continues,
 /// `id` is its name in the audit.
@@ -194,6 +204,18 @@ pub trait Layers: Send + Sync {
 
     /// The skills that the gateway itself serves by the Skills extension. Default: none.
     fn skills(&self) -> Option<Arc<ServedSkills>> {
+        None
+    }
+
+    /// Adds the tools of a conversation that run scripts of skills. Default: none.
+    fn add_scripts(&self, id: &str, catalog: &mut Catalog) {
+        let _ = (id, catalog);
+    }
+
+    /// The run of the script that a tool of a conversation stands for, with its input. Default:
+    /// `None`, no script runs.
+    fn script(&self, id: &str, tool: &Tool, input: &serde_json::Value) -> Option<Arc<dyn Script>> {
+        let _ = (id, tool, input);
         None
     }
 

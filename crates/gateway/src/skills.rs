@@ -5,10 +5,6 @@
 //! commit 0682b7b6. The SEP became Final on 2026-09-13 (its pull request is merged; the available
 //! copy of `seps/2640-skills-extension.md` is still marked Draft). Not verified against another
 //! host.
-//! `specification/stable/skills.mdx` in modelcontextprotocol/ext-skills, read on 2026-11-23 at
-//! commit 0682b7b6. The SEP was made Final on 2026-09-13 (its pull request is merged; the copy of
-//! `seps/2640-skills-extension.md` that could be read still says Draft). Not verified against
-//! another implementation of a host.
 //!
 //! A skill's files are read on request, so that the contents match the entry returned at the same
 //! time. Only listed files inside the skill's folder are served, without hidden files and links.

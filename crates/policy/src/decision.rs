@@ -161,4 +161,16 @@ impl Verdict {
     pub fn reason(&self) -> String {
         self.reasons.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     }
+
+    /// The verdict on a call that requires approval each time, whatever a rule, a mode or a
+    /// remembered approval allows. `why`: the reason, as a sentence. `can_ask`: whether a person
+    /// can be asked; if not, the call is denied.
+    pub fn requiring_approval(mut self, why: &str, can_ask: bool) -> Self {
+        if self.decision.runs() {
+            self.decision = if can_ask { Decision::Confirm } else { Decision::Deny };
+            self.would_be = None;
+            self.reasons.insert(0, Reason::ask(why));
+        }
+        self
+    }
 }

@@ -61,7 +61,7 @@ impl Job {
         Self { script, interpreter, input, limits, isolation, readable }
     }
 
-    fn spec(&self, run: &RunFolder) -> Result<Spec, RunError> {
+    fn spec(&self, run: &RunFolder, supervisor: &Supervisor) -> Result<Spec, RunError> {
         let work = run.work();
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let own = self.interpreter.program.parent().map(text).unwrap_or_default();
@@ -89,6 +89,7 @@ impl Job {
             Some(path)
         };
         Ok(Spec {
+            own_arguments: supervisor.arguments.clone(),
             program: self.interpreter.program.clone(),
             entry: self.script.entry.clone(),
             sha256: self.script.sha256.clone(),
@@ -164,7 +165,7 @@ pub fn start(supervisor: &Supervisor, job: &Job, base: &Path) -> Result<Running,
     job.script.check_unchanged()?;
     let run =
         RunFolder::create(base).map_err(RunError::io(format!("no folder for the run in `{}`", base.display())))?;
-    let spec = job.spec(&run)?;
+    let spec = job.spec(&run, supervisor)?;
     let mut message = serde_json::to_vec(&spec).map_err(|why| RunError::Setup(why.to_string()))?;
     message.push(b'\n');
     let mut command = Command::new(&supervisor.program);

@@ -1,6 +1,7 @@
 //! What the host, the supervisor and the child of a run exchange.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,8 @@ pub enum Stopped {
 /// A run, as the host describes it to the supervisor and the supervisor to the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
+    /// The arguments of the supervisor's program before the hidden one.
+    pub(crate) own_arguments: Vec<OsString>,
     /// The interpreter.
     pub(crate) program: PathBuf,
     /// The script, and the SHA-256 that it must have.

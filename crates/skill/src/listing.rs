@@ -1,9 +1,11 @@
 //! The list of skills: the richest one within a budget.
 //!
-//! The levels are: complete descriptions; descriptions cut evenly, longest first; names only; as
-//! many names as fit, with a line that counts the rest. The list is in the order of the names. If
-//! names are omitted, those of the nearest scope stay: project before user before system.
+//! The levels are: complete descriptions; descriptions cut evenly, longest first; every name, and
+//! the complete descriptions of as many as fit; as many names as fit, with a line that counts the
+//! rest. The list is in the order of the names. If descriptions or names are omitted, those of the
+//! nearest scope stay: project before user before system.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -57,7 +59,7 @@ pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
 pub(super) struct Rows {
     /// Name and description on one line each, by name.
     rows: Vec<(String, String)>,
-    /// Indices of `rows`, in the order in which names are kept.
+    /// Indices of `rows`, in the order in which descriptions and names are kept.
     order: Vec<usize>,
 }
 
@@ -66,6 +68,8 @@ pub(super) struct Rows {
 enum Level {
     /// Descriptions of at most this many quarters of an estimated token.
     Described(usize),
+    /// Every name, and the complete descriptions of this many.
+    Nearest(usize),
     /// This many names.
     Named(usize),
 }
@@ -98,7 +102,7 @@ impl Rows {
         if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), |cap| tried(Level::Described(cap))) {
             return list;
         }
-        if let Some(list) = tried(Level::Named(self.rows.len())) {
+        if let Some(list) = last_that_fits(0, self.rows.len(), |count| tried(Level::Nearest(count))) {
             return list;
         }
         let most = self.rows.len().saturating_sub(1).min(limit);
@@ -118,13 +122,23 @@ impl Rows {
                     }
                 }
             }
+            Level::Nearest(count) => {
+                let nearest: BTreeSet<usize> = self.order.iter().copied().take(count).collect();
+                for (at, (name, description)) in self.rows.iter().enumerate() {
+                    match nearest.contains(&at) {
+                        true => self.describe(&mut list, name, description, usize::MAX),
+                        false => only_name(&mut list, name),
+                    }
+                    if list.text.len() > most_bytes {
+                        return None;
+                    }
+                }
+            }
             Level::Named(count) => {
                 let mut kept: Vec<usize> = self.order.iter().copied().take(count).collect();
                 kept.sort_unstable();
                 for (name, _) in kept.into_iter().filter_map(|at| self.rows.get(at)) {
-                    list.names_only += 1;
-                    let _ = writeln!(list.text, "- {name}");
-                    list.listed.push(name.clone());
+                    only_name(&mut list, name);
                     if list.text.len() > most_bytes {
                         return None;
                     }
@@ -146,6 +160,12 @@ impl Rows {
         let _ = writeln!(list.text, "- {name}: {shown}");
         list.listed.push(name.to_owned());
     }
+}
+
+fn only_name(list: &mut CatalogText, name: &str) {
+    list.names_only += 1;
+    let _ = writeln!(list.text, "- {name}");
+    list.listed.push(name.to_owned());
 }
 
 /// The result for the largest number in the inclusive range that returns one, by binary search.

@@ -105,6 +105,7 @@ pub(super) fn read_tool(
         source: parts.is_whole(format).then(|| Slice::whole_text(text.clone())),
         format: Some(format),
         origin: Origin::Unknown,
+        skill_run: None,
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
         faults: Faults::of_schema(&parameters),

@@ -199,7 +199,7 @@ impl Conversation {
         let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
         let judged = Arguments::from_text(&text);
         let input = match subject {
-            Subject::Tool(tool) => judged.own_input(tool),
+            Subject::Tool(tool) => judged.input_of_judged(tool),
             Subject::Skill(_) => Cow::Borrowed(&judged),
         };
         let shown = shown_subject(self, subject).to_owned();
@@ -319,7 +319,7 @@ impl Conversation {
                 let request = redeemed.request;
                 let text = request.arguments_json.unwrap_or_else(|| request.arguments.to_string());
                 let judged = Arguments::from_text(&text);
-                return Ok(Resumed::Run(self.forwarded(call, tool, &judged.own_input(tool), notes)));
+                return Ok(Resumed::Run(self.forwarded(call, tool, &judged.input_of_judged(tool), notes)));
             }
             Err(why) => why,
         };

@@ -2,9 +2,9 @@
 //! activation; without their bugs.
 
 use toolfold::skill::{
-    ActivateError, ActivateRequest, Activation, ActiveSet, Answer, Budget, Caller, CategoryHint, Facts, MemoryFs,
-    Permission, PermissionRule, Permissions, Precedence, Scope, SkillIndex, SkillLibrary, SkillView, activate,
-    activate_tool, catalog_text, catalog_xml,
+    ActivateError, ActivateRequest, Activation, ActiveSet, Answer, Budget, Caller, CategoryHint, Discovery,
+    DiscoveryCache, Facts, MemoryFs, Permission, PermissionRule, Permissions, Precedence, Scope, SkillIndex,
+    SkillLibrary, SkillView, Surroundings, activate, activate_tool, catalog_text, catalog_xml, default_roots,
 };
 use toolfold_testing::with;
 
@@ -213,7 +213,7 @@ fn budgets_shrink_evenly_and_count_the_rest() {
     let view = view(&library, &[]);
     let mut before = usize::MAX;
     for (chars, full, trimmed, names, omitted) in
-        [(50_000, 40, 0, 0, 0), (5_000, 20, 20, 0, 0), (1_000, 0, 0, 40, 0), (300, 0, 0, 22, 18), (0, 0, 0, 0, 40)]
+        [(50_000, 40, 0, 0, 0), (5_000, 20, 20, 0, 0), (1_000, 2, 0, 38, 0), (300, 0, 0, 22, 18), (0, 0, 0, 0, 40)]
     {
         let list = catalog_text(&view, Budget::Chars(chars));
         let shape = (list.full, list.trimmed, list.names_only, list.omitted);
@@ -228,6 +228,26 @@ fn budgets_shrink_evenly_and_count_the_rest() {
     }
     let short = catalog_text(&view, Budget::Chars(5_000)).text;
     assert!(short.contains("- skill-01: Short one.\n") && short.contains("word…\n"), "{short}");
+}
+
+/// 32 names take 190 characters, and each of two descriptions 201 more: those of the project,
+/// although the user's come first by name.
+#[test]
+fn the_nearest_skills_keep_their_descriptions() {
+    let mut fs = MemoryFs::default();
+    let text = |name: &str| skill(name, "word ".repeat(40).trim_end(), "Body.");
+    let user = (0..30).map(|n| (format!("/home/u/.claude/skills/u{n:02}"), format!("u{n:02}")));
+    let project = (0..2).map(|n| (format!("/p/.claude/skills/z{n}"), format!("z{n}")));
+    for (folder, name) in user.chain(project) {
+        fs.put(format!("{folder}/SKILL.md"), text(&name));
+    }
+    let around = toolfold_testing::with!(Surroundings::new("/p"), home = Some("/home/u".into()));
+    let discovery = Discovery::new(default_roots(&fs, &around));
+    let library = SkillLibrary::discover(&fs, discovery, &mut DiscoveryCache::default()).value;
+    let list = catalog_text(&view(&library, &[]), Budget::Chars(640));
+    assert_eq!((list.full, list.trimmed, list.names_only, list.omitted), (2, 0, 30, 0), "{}", list.text);
+    let described: Vec<&str> = list.text.lines().filter(|line| line.contains(": word")).collect();
+    assert!(described.len() == 2 && described.iter().all(|line| line.starts_with("- z")), "{}", list.text);
 }
 
 #[test]

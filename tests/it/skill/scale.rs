@@ -177,8 +177,9 @@ fn a_list_gets_poorer_step_by_step() {
     let (whole, cut, names) = (shapes[0], shapes[2], shapes[3]);
     assert_eq!((whole, shapes[1]), ((60, 0, 60), (60, 0, 60)));
     assert!(cut.0 == 60 && cut.1 == 60 && cut.2 == 60, "{shapes:?}");
-    assert_eq!(names, (0, 0, 60), "{shapes:?}");
-    assert!(shapes[4].2 < 60 && shapes[4].2 > 0, "{shapes:?}");
+    // Every name, and whole descriptions as far as there is room.
+    assert!(names.0 > 0 && names.0 < 60 && (names.1, names.2) == (0, 60), "{shapes:?}");
+    assert!(shapes[4].2 < 60 && shapes[4].2 > 0 && shapes[4].0 == 0, "{shapes:?}");
     assert!(shapes.is_sorted_by(|a, b| a.2 >= b.2), "{shapes:?}");
     assert_eq!(&shapes[7..], [(0, 0, 0), (0, 0, 0)]);
 }

@@ -496,6 +496,8 @@ class Engine:
     :param skills: a folder of skills, or a list of folders.
     :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
         are offered too: those of the project, from the working directory up, and of the user.
+    :param skill_scripts: whether each skill with a script is a tool ``skill:NAME``, which
+        ``run_script`` runs in a sandbox. Requires a policy and a file for approvals.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -521,6 +523,7 @@ class Engine:
         *,
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
+        skill_scripts: bool = False,
     ) -> Engine: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
@@ -577,6 +580,7 @@ class Engine:
         *,
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
+        skill_scripts: bool = False,
     ) -> Engine:
         """
         The engine of plain functions: a function's name, signature, annotations and docstring are
@@ -620,6 +624,21 @@ class Engine:
         :param snapshot: the result of ``Conversation.snapshot``, or the same as a dict.
         :raises RestoreError: it is not a snapshot, or does not match this engine.
         :raises InputError: it cannot be written as JSON.
+        """
+    def run_script(self, call: Forward) -> tuple[str, bool]:
+        """
+        Runs the script of a permitted call, one of ``scripts``, and waits until it has ended. Pass
+        the result to ``Turn.finish`` or ``Conversation.answer``.
+
+        :param call: the call to run.
+        :returns: the text for the model, JSON as ``toolfold skills run --json`` prints it, and
+            whether the script failed: a tuple of str and bool.
+        :raises CallError: the call runs no script.
+        """
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """
+        The tools that run scripts of skills, by their names at the host: a tuple of str.
         """
     def with_tools(
         self,

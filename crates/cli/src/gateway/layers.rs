@@ -7,9 +7,11 @@ use super::super::input::{Input, load_profile};
 use super::super::layers::{Layers, Person, served_skills, skill_layer};
 use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
+use super::super::skills::{Scripts, Stop};
 use super::records;
 use crate::check::locked::Locked;
 use crate::configuration::Config;
+use serde_json::Value;
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::conversation::Snapshot;
 use toolfold::engine::{PolicyLayer, SkillLayer};
@@ -18,7 +20,7 @@ use toolfold::profile::{Arm, CORE, OTHER, Tier};
 use toolfold::wire::{RenderOptions, Wire};
 use toolfold_gateway::clients::McpClient;
 use toolfold_gateway::error::GatewayError;
-use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, ServerSettings};
+use toolfold_gateway::settings::{Layers as GatewayLayers, Opened, Origin, Script, ServerSettings};
 use toolfold_gateway::skills::ServedSkills;
 use toolfold_gateway::trust::Trust;
 use toolfold_measure::check::tool_digest;
@@ -27,7 +29,26 @@ use toolfold_measure::check::tool_digest;
 struct Own {
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
+    scripts: Option<Scripts>,
     approver: Option<Arc<Approver>>,
+}
+
+/// A permitted run of a script.
+struct OneRun {
+    scripts: Scripts,
+    tool: Tool,
+    input: Value,
+    stop: Stop,
+}
+
+impl Script for OneRun {
+    fn run(&self) -> (String, bool) {
+        self.scripts.run(&self.tool, &self.input, &self.stop)
+    }
+
+    fn stop(&self) {
+        self.stop.stop();
+    }
 }
 
 /// Skills, and the same as they are served.
@@ -125,13 +146,13 @@ impl OpenLayers {
         if let Some(own) = own.get(id) {
             return Ok(own.clone());
         }
-        let Layers { policy, skills, person, .. } = if self.judges {
+        let Layers { policy, skills, scripts, person, .. } = if self.judges {
             Layers::judging(&self.config, self.store.as_deref(), None, (&self.tenant, id))?
         } else {
             Layers::showing(&self.config)?
         };
         let approver = person.map(|Person { approver, .. }| Arc::new(approver.named(format!("the client of `{id}`"))));
-        let made = Arc::new(Own { policy, skills, approver });
+        let made = Arc::new(Own { policy, skills, scripts, approver });
         own.insert(id.to_owned(), made.clone());
         Ok(made)
     }
@@ -261,6 +282,18 @@ impl GatewayLayers for OpenLayers {
             (*layer, *own) = (reloaded.value.clone(), Arc::new(served_skills(&reloaded.value)));
         }
         Some(own.clone())
+    }
+
+    fn add_scripts(&self, id: &str, catalog: &mut Catalog) {
+        let Ok(own) = self.own_layers(id) else { return };
+        for noticed in own.scripts.iter().flat_map(|scripts| scripts.add_tools(catalog)) {
+            warn(&noticed.message);
+        }
+    }
+
+    fn script(&self, id: &str, tool: &Tool, input: &Value) -> Option<Arc<dyn Script>> {
+        let scripts = self.own_layers(id).ok()?.scripts.clone()?;
+        Some(Arc::new(OneRun { scripts, tool: tool.clone(), input: input.clone(), stop: Stop::default() }))
     }
 
     fn hosts_skills(&self, id: &str) {

@@ -39,6 +39,8 @@ pub(super) enum Answer {
     Seen(SeenAnswer),
     /// To `redeliver`.
     Redeliver(RedeliverAnswer),
+    /// To `child`.
+    Child(ChildAnswer),
     /// To `snapshot`.
     Snapshot(SnapshotAnswer),
     /// To `restore`.
@@ -193,6 +195,15 @@ pub(super) struct RedeliverAnswer {
     pub(super) redeliver: Option<String>,
     /// The expanded tools, with the names the model sees.
     pub(super) expanded: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ChildAnswer {
+    /// The id of the sub-agent's conversation; empty if this one has none.
+    pub(super) child: String,
+    /// Its state, for `restore` in a session of its own.
+    #[schemars(with = "Map<String, Value>")]
+    pub(super) snapshot: Box<Snapshot>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

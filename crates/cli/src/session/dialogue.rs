@@ -6,14 +6,15 @@ use serde_json::value::RawValue;
 use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
-use super::super::skills::say_found;
+use super::super::skills::{Scripts, say_found};
 use super::answer::{
     ActivatedAnswer, Answer, ApprovedSkill, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
     LogAnswer, MessageAnswer, PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
     ToolsAnswer, WaitingCall,
 };
 use super::exact;
-use super::outcome::OutcomeAnswer;
+use super::log_file::LogFile;
+use super::outcome::{OutcomeAnswer, Ran};
 use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
 use crate::similar::did_you_mean;
@@ -24,29 +25,32 @@ use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
 
 pub(super) struct Dialogue {
-    conversation: Conversation,
+    pub(super) conversation: Conversation,
     person: Option<Person>,
+    /// The scripts that the session runs itself.
+    pub(super) scripts: Option<Scripts>,
     /// All events, in the format of a log.
-    records: Vec<LogRecord>,
-    /// Number of records that were handed out.
-    written: usize,
-    /// Whether records go to a file, from which the state must be reproducible.
-    logged: bool,
+    pub(super) records: Vec<LogRecord>,
+    /// Number of records that were written.
+    pub(super) written: usize,
+    /// The file that records go to, from which the state must be reproducible.
+    pub(super) log: Option<LogFile>,
     /// Whether the first array, with its notes, was returned.
     noticed: bool,
     line: usize,
 }
 
 impl Dialogue {
-    /// `records` are those it was resumed from; `logged` is whether new ones go to a file.
+    /// `records` are those it was resumed from; new ones go to `log`.
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
+        scripts: Option<Scripts>,
         records: Vec<LogRecord>,
-        logged: bool,
+        log: Option<LogFile>,
     ) -> Self {
         let written = records.len();
-        Self { conversation, person, records, written, logged, noticed: false, line: 0 }
+        Self { conversation, person, scripts, records, written, log, noticed: false, line: 0 }
     }
 
     /// Answers one line. The conversation continues after an invalid one.
@@ -58,13 +62,6 @@ impl Dialogue {
     fn answer_text(&mut self, line: &lines::Line) -> Result<Answer, Problem> {
         let text = line.text.as_deref().map_err(Problem::new)?;
         self.act(Request::read_request(text.trim_start_matches('\u{feff}'))?)
-    }
-
-    /// The new records. They must be stored before the answer that they led to is returned.
-    pub(super) fn new_records(&mut self) -> &[LogRecord] {
-        self.records.extend(self.conversation.take_log(now_ms()));
-        let from = std::mem::replace(&mut self.written, self.records.len());
-        self.records.get(from..).unwrap_or_default()
     }
 
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
@@ -83,7 +80,7 @@ impl Dialogue {
         Ok(match request {
             Request::Tools(asked) => self.answer_tools(&asked),
             Request::Call(call) => self.answer_call(call)?,
-            Request::Calls(calls) => self.calls(calls),
+            Request::Calls(calls) => self.calls(calls)?,
             Request::Message(message) => self.message(message)?,
             Request::Result(result) => self.result(result)?,
             Request::Finished(finished) => {
@@ -123,6 +120,7 @@ impl Dialogue {
                 let (redeliver, expanded) = (self.conversation.redeliver(), self.conversation.opened());
                 Answer::Redeliver(RedeliverAnswer { redeliver, expanded })
             }
+            Request::Child(asked) => self.child(&asked)?,
             Request::Snapshot(_) => {
                 Answer::Snapshot(SnapshotAnswer { snapshot: Box::new(self.conversation.snapshot()) })
             }
@@ -182,19 +180,19 @@ impl Dialogue {
         let ModelCall { id, name, arguments, .. } = model_call(asked);
         let outcome = self.conversation.call_in(key.as_deref().unwrap_or_default(), id, &name, arguments);
         let outcome = outcome.map_err(Problem::new)?;
-        Ok(self.outcome(&outcome))
+        Ok(Answer::Outcome(Box::new(self.outcome_answer(&outcome)?)))
     }
 
-    fn outcome(&mut self, outcome: &Outcome) -> Answer {
-        Answer::Outcome(Box::new(OutcomeAnswer::new(outcome, &self.conversation.digest())))
-    }
-
-    fn calls(&mut self, Keyed { asked, key }: Keyed<Vec<CallAsked<'_>>>) -> Answer {
+    fn calls(&mut self, Keyed { asked, key }: Keyed<Vec<CallAsked<'_>>>) -> Result<Answer, Problem> {
         let turn = self.conversation.calls(asked.into_iter().map(model_call), key.as_deref());
-        let outcomes: Vec<Outcome> = turn.outcomes().cloned().collect();
-        let (digest, diagnostics) = (self.conversation.digest(), self.conversation.take_notices());
-        let outcomes = outcome_answers(&outcomes, &digest);
-        Answer::Calls(CallsAnswer { outcomes, diagnostics, digest })
+        let judged: Vec<Outcome> = turn.outcomes().cloned().collect();
+        let diagnostics = self.conversation.take_notices();
+        let mut outcomes = Vec::with_capacity(judged.len());
+        for outcome in &judged {
+            outcomes.push(self.outcome_answer(outcome)?);
+        }
+        let digest = self.conversation.digest();
+        Ok(Answer::Calls(CallsAnswer { outcomes, diagnostics, digest }))
     }
 
     fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
@@ -203,16 +201,30 @@ impl Dialogue {
         let turn = self.conversation.turn(message).map_err(|why| {
             Problem::new(why).help(format!("send the assistant message itself, in the format of {wire}"))
         })?;
-        let (outcomes, append) = (turn.outcomes().cloned().collect::<Vec<Outcome>>(), turn.answered());
+        let judged: Vec<Outcome> = turn.outcomes().cloned().collect();
         let message = exact::one_line(turn.message().unwrap_or(asked).get());
-        let mut messages = Vec::new();
-        for outcome in &outcomes {
-            if !matches!(outcome, Outcome::Confirm(_)) {
-                messages.extend(outcome.answers());
+        let paused = turn.pause();
+        let mut ran = Vec::with_capacity(judged.len());
+        for outcome in &judged {
+            ran.push(self.run_script(outcome)?);
+        }
+        let mut turn = self.conversation.take_up_turn(paused);
+        for (outcome, ran) in judged.iter().zip(&ran) {
+            if let Some(Ran { content, is_error }) = ran {
+                let finished = turn.finish(outcome.id(), ToolResult::new(content.as_str(), *is_error));
+                finished.map_err(Problem::new)?;
             }
         }
+        let (messages, append) = (turn.answer_parts(), turn.answered());
         let digest = self.conversation.digest();
-        let outcomes = outcome_answers(&outcomes, &digest);
+        let mut outcomes = Vec::with_capacity(judged.len());
+        for (outcome, ran) in judged.iter().zip(ran) {
+            let answer = OutcomeAnswer::new(outcome, &digest);
+            outcomes.push(match ran {
+                Some(ran) => answer.ran(ran),
+                None => answer,
+            });
+        }
         let diagnostics = self.conversation.take_notices();
         Ok(Answer::Message(MessageAnswer { message, outcomes, messages, append, diagnostics, digest }))
     }
@@ -250,7 +262,7 @@ impl Dialogue {
             Resumed::Refused(refuse) => Outcome::Refuse(refuse),
             Resumed::Waiting(confirm) => return Ok(self.still_waits(id, &Outcome::Confirm(confirm))),
         };
-        Ok(self.outcome(&outcome))
+        Ok(Answer::Outcome(Box::new(self.outcome_answer(&outcome)?)))
     }
 
     /// Rejects an approval of another session's request: else any session could approve anything.
@@ -322,7 +334,7 @@ impl Dialogue {
         let snapshot = snapshot.keep_waiting(|id| self.is_own(id));
         let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
         let mut restored = engine.restore(snapshot).map_err(|why| refused(&why))?;
-        if self.logged {
+        if self.log.is_some() {
             if self.written > 0 {
                 let why = "the log already contains this conversation and cannot be rewound";
                 return Err(Problem::new(why)
@@ -363,10 +375,6 @@ impl Dialogue {
             diagnostics: conversation.diagnostics(),
         }))
     }
-}
-
-fn outcome_answers(outcomes: &[Outcome], digest: &str) -> Vec<OutcomeAnswer> {
-    outcomes.iter().map(|outcome| OutcomeAnswer::new(outcome, digest)).collect()
 }
 
 fn model_call(asked: CallAsked<'_>) -> ModelCall {

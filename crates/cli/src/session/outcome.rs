@@ -72,7 +72,7 @@ pub(super) struct OutcomeAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
     /// The reason of the outcome, for the host; the kind of a reply (`expanded`, `activated`,
-    /// `invalid`, `shown`, `unknown_tool`, `loop`).
+    /// `invalid`, `shown`, `unknown_tool`, `loop`; `ran` if the session ran the script of a skill).
     pub(super) reason: String,
     /// The tools whose full schemas the content contains, with the names the model sees.
     pub(super) expanded: Vec<String>,
@@ -92,6 +92,13 @@ pub(super) struct OutcomeAnswer {
     pub(super) context: Context,
     /// The digest of the array to send next.
     pub(super) digest: String,
+}
+
+/// How a script ended.
+pub(super) struct Ran {
+    /// The text for the model.
+    pub(super) content: String,
+    pub(super) is_error: bool,
 }
 
 /// A tool whose full schema an answer contains.
@@ -157,6 +164,16 @@ impl OutcomeAnswer {
                 ..bare
             },
         }
+    }
+
+    /// The answer to a call whose script the session ran.
+    pub(super) fn ran(self, ran: Ran) -> Self {
+        let content = match &self.note {
+            Some(note) => format!("{note}\n{}", ran.content),
+            None => ran.content,
+        };
+        let (content, reason) = (Some(content), "ran".to_owned());
+        Self { outcome: Verdict::Reply, content, is_error: Some(ran.is_error), reason, ..self }
     }
 
     fn forward(self, forward: &Forward) -> Self {

@@ -47,6 +47,8 @@ pub(super) enum Request<'l> {
     SeenCalls(#[schemars(with = "Vec<String>")] Vec<CallId>),
     /// The schemas of all expanded tools, as text for the model.
     Redeliver(Yes),
+    /// A conversation of a sub-agent with only some of the tools, to restore in another session.
+    Child(ChildAsked),
     /// The state of the conversation, to store.
     Snapshot(Yes),
     /// Restore a stored state.
@@ -58,7 +60,7 @@ pub(super) enum Request<'l> {
 }
 
 /// All kinds of requests, each with an example.
-pub(super) const REQUESTS: [(&str, &str); 20] = [
+pub(super) const REQUESTS: [(&str, &str); 21] = [
     ("tools", r#"{"tools":true}"#),
     ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
     ("calls", r#"{"calls":[{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}]}"#),
@@ -75,6 +77,7 @@ pub(super) const REQUESTS: [(&str, &str); 20] = [
     ("seen", r#"{"seen":[{"role":"user","content":"Go on."}]}"#),
     ("seen_calls", r#"{"seen_calls":["c1"]}"#),
     ("redeliver", r#"{"redeliver":true}"#),
+    ("child", r#"{"child":{"allowed":["read_excel"]}}"#),
     ("snapshot", r#"{"snapshot":true}"#),
     ("restore", r#"{"restore":{"version":3,"state":{}}}"#),
     ("explain", r#"{"explain":true}"#),
@@ -127,6 +130,15 @@ pub(super) struct ActivateAsked {
     /// The arguments, as the person wrote them after the name.
     #[schemars(extend("default" = null))]
     pub(super) arguments: Option<String>,
+}
+
+/// A sub-agent's tools.
+#[derive(Debug, JsonSchema)]
+#[schemars(rename = "Child", deny_unknown_fields)]
+pub(super) struct ChildAsked {
+    /// The tools that it may use, by the names that the model sees or the host's. Without
+    /// `expand_tools` all are shown in full, without `activate_skill` it has no skills.
+    pub(super) allowed: Vec<String>,
 }
 
 /// A tool's result.
@@ -248,6 +260,7 @@ impl<'l> Request<'l> {
                 Self::SeenCalls(ids.iter().map(|id| Ok(id.as_text()?.into())).collect::<Result<_, Problem>>()?)
             }
             "redeliver" => Self::Redeliver(yes(part)?),
+            "child" => Self::Child(child_request(part)?),
             "snapshot" => Self::Snapshot(yes(part)?),
             "restore" => Self::Restore(snapshot(part)?),
             "explain" => Self::Explain(yes(part)?),
@@ -284,6 +297,13 @@ fn activate_request(part: &Part<'_>) -> Result<ActivateAsked, Problem> {
     let name = member(&members, "name").map_or_else(|| Err(part.expected("an object")), Part::as_text)?;
     let given = member(&members, "arguments").filter(|given| given.raw.get() != "null");
     Ok(ActivateAsked { name, arguments: given.map(Part::as_text).transpose()? })
+}
+
+fn child_request(part: &Part<'_>) -> Result<ChildAsked, Problem> {
+    let members = part.object(&["allowed"], &[])?;
+    let names =
+        member(&members, "allowed").map_or_else(|| Err(part.expected("an object")), |all| all.as_list("names"))?;
+    Ok(ChildAsked { allowed: names.iter().map(Part::as_text).collect::<Result<_, _>>()? })
 }
 
 fn result(part: &Part<'_>) -> Result<ResultGiven, Problem> {

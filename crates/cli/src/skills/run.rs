@@ -2,24 +2,36 @@
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it reads the environment and creates folders")]
 
 mod approval;
+mod execute;
 mod plan;
 mod report;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use serde_json::{Map, Value};
 
 use self::approval::{Permit, Permits, Taken};
-use self::plan::Plan;
+pub use self::execute::Stop;
+pub(crate) use self::execute::supervise_with;
+pub(super) use self::execute::{Places, execute};
+pub(super) use self::plan::Plan;
 pub(crate) use self::report::RunAnswer;
-use self::report::{Failed, RunResult, SkillError, Waiting};
+use self::report::Waiting;
+pub(super) use self::report::{Failed, RunResult, SkillError};
+use super::super::input::read_text;
 use super::super::ledger::ListArgs;
 use super::super::output::{Failure, Outcome, emit, emit_json, warn};
+use super::read::unknown_skill;
 use super::{RootArgs, settings, verdict_code};
 use crate::configuration::Config;
-use toolfold_runner::{Cause, Ended, Files, Isolation, Supervisor, collect, start};
+use toolfold::skill::{Caller, Permissions, SkillView};
+use toolfold_runner::{Cause, Isolation};
+
+/// Maximum size of an input in bytes.
+const MAX_INPUT: usize = 16 << 20;
 
 #[derive(Debug, Args)]
 pub(in super::super) struct RunArgs {
@@ -90,33 +102,64 @@ pub(super) fn run(args: &RunArgs) -> Outcome {
             }
             Ok(verdict_code(false))
         }
-        Err(Stop::Skill(error)) if args.rest.json => emit_json(&Failed::from(&error)).map(|()| verdict_code(false)),
-        Err(Stop::Skill(error)) => Err(error.into_failure()),
-        Err(Stop::Command(failure)) => Err(failure),
+        Err(Stopped::Skill(error)) if args.rest.json => emit_json(&Failed::from(&error)).map(|()| verdict_code(false)),
+        Err(Stopped::Skill(error)) => Err(error.into_failure()),
+        Err(Stopped::Command(failure)) => Err(failure),
     }
 }
 
 /// Why a run did not happen: an error of the skill, or of the command.
-enum Stop {
+enum Stopped {
     Skill(SkillError),
     Command(Failure),
 }
 
-impl From<Failure> for Stop {
+impl From<Failure> for Stopped {
     fn from(failure: Failure) -> Self {
         Self::Command(failure)
     }
 }
 
-impl From<SkillError> for Stop {
+impl From<SkillError> for Stopped {
     fn from(error: SkillError) -> Self {
         Self::Skill(error)
     }
 }
 
-fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
+/// What the arguments ask to run.
+fn planned(args: &RunArgs, config: &Config) -> Result<Plan, Stopped> {
+    let (name, settings) = (args.name.as_str(), &config.settings.skill_scripts);
+    if !settings.enabled {
+        let off = Failure::wrong("scripts of skills are off")
+            .help("set `[skill_scripts] enabled = true` in your own toolfold.toml");
+        return Err(off.into());
+    }
+    let library = args.roots.discover()?.value;
+    let view = SkillView::new(&library, &Permissions::default(), Caller::User);
+    let Some((skill, _)) = view.get(name) else {
+        return Err(SkillError::new(name, Cause::NotFound, unknown_skill(&view, name).to_string()).into());
+    };
+    let input = input(args)?;
+    Ok(Plan::of_skill(name, skill, settings, args.isolation)?.with_input(input)?)
+}
+
+/// The input of the script; `{}` if none is given.
+fn input(args: &RunArgs) -> Result<Value, Failure> {
+    let (flag, text) = match (&args.input, &args.input_file) {
+        (Some(text), _) => ("--input", text.clone()),
+        (None, Some(file)) => ("--input-file", read_text(file, MAX_INPUT)?),
+        (None, None) => return Ok(Value::Object(Map::new())),
+    };
+    match serde_json::from_str(&text) {
+        Ok(input @ Value::Object(_)) => Ok(input),
+        Ok(_) => Err(Failure::usage(format!("{flag} must be a JSON object"))),
+        Err(why) => Err(Failure::usage(format!("{flag} is not JSON: {why}"))),
+    }
+}
+
+fn attempt(args: &RunArgs) -> Result<Happened, Stopped> {
     let config = settings()?;
-    let plan = Plan::new(args, &config)?;
+    let plan = planned(args, &config)?;
     if let Some(out) = &args.out {
         is_free(out)?;
     }
@@ -129,8 +172,8 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
         Taken::Runs(call_id) => call_id,
         Taken::Waits(waiting) => return Ok(Happened::Waits(waiting)),
     };
-    let ended = execute(&plan, permits.folder());
-    let outcome = ended.and_then(|ended| finish(args, &config, &plan, permits.folder(), &ended));
+    let places = Places { base: permits.folder(), out: args.out.as_deref(), keep: config.settings.undo.keep };
+    let outcome = execute(&plan, &places, &Stop::default());
     permits.note_outcome(&plan, &call_id, outcome.as_ref());
     Ok(Happened::Ended(outcome?))
 }
@@ -138,58 +181,16 @@ fn attempt(args: &RunArgs) -> Result<Happened, Stop> {
 /// Runs the part of a run that this process was started for, by a process of the same program.
 /// Another program cannot start it, so that a rule that allows `toolfold` does not allow any
 /// script.
-pub(in super::super) fn part_of_run() -> Option<ExitCode> {
+pub(in super::super) fn part_of_run(argument: Option<&OsStr>) -> Option<ExitCode> {
     #[cfg(target_os = "linux")]
     {
-        let part = std::env::args_os().nth(1).filter(|part| part.to_string_lossy().starts_with("__"))?;
+        let part = argument.filter(|part| part.to_string_lossy().starts_with("__"))?;
         let program = |process: &str| std::fs::read_link(format!("/proc/{process}/exe")).ok();
         let parent = program(&std::os::unix::process::parent_id().to_string())?;
-        if program("self")? == parent { toolfold_runner::hidden(Some(&part)) } else { None }
+        if program("self")? == parent { toolfold_runner::hidden(Some(part)) } else { None }
     }
     #[cfg(not(target_os = "linux"))]
-    None
-}
-
-/// Runs the script. `base`: the folder of the store.
-fn execute(plan: &Plan, base: &Path) -> Result<Ended, SkillError> {
-    // This program, even if its file was replaced.
-    let supervisor = Supervisor::new("/proc/self/exe".into(), Vec::new());
-    let running = start(&supervisor, &plan.job, &base.join("skill-runs"));
-    running.and_then(toolfold_runner::Running::wait).map_err(|why| plan.error(why.cause(), why.to_string()))
-}
-
-/// Moves the files of a run and describes how it ended.
-fn finish(args: &RunArgs, config: &Config, plan: &Plan, base: &Path, ended: &Ended) -> Result<RunResult, SkillError> {
-    let results = base.join("skill-results");
-    let files = match &args.out {
-        Some(out) => collect(&ended.folder.work(), |name, _| {
-            let path = out.join(name);
-            std::fs::create_dir_all(path.parent().unwrap_or(out))?;
-            Ok(path)
-        }),
-        None => {
-            remove_old(&results, config.settings.undo.keep);
-            collect(&ended.folder.work(), |_, sha256| {
-                std::fs::create_dir_all(&results)?;
-                Ok(results.join(sha256))
-            })
-        }
-    };
-    let failed = |why| plan.error(Cause::Execution, format!("the files of the script cannot be stored: {why}"));
-    let files: Files = files.map_err(failed)?;
-    Ok(RunResult::new(plan, ended, files))
-}
-
-/// Removes the results of runs that are older than copies for undo.
-fn remove_old(results: &Path, keep: Duration) {
-    let oldest = SystemTime::now().checked_sub(keep);
-    for entry in std::fs::read_dir(results).into_iter().flatten().filter_map(Result::ok) {
-        let modified = entry.metadata().and_then(|found| found.modified()).ok();
-        if modified.zip(oldest).is_some_and(|(modified, oldest)| modified < oldest) {
-            // The next run tries again.
-            drop(std::fs::remove_file(entry.path()));
-        }
-    }
+    argument.and(None)
 }
 
 /// Succeeds if a folder is new or empty.

@@ -84,6 +84,9 @@ impl View {
         mut params: Object,
         forward: Forward,
     ) {
+        if self.starts_script(upstream, client, &id, &forward) {
+            return;
+        }
         let origin = self.shown.as_ref().and_then(|view| view.origins.get(forward.target.as_str())).cloned();
         if let Some(Origin { server, .. }) = origin
             && upstream.servers.get(server).is_some_and(Server::is_coming)
@@ -226,7 +229,7 @@ impl Context {
     }
 }
 
-fn noted(result: &Raw, note: &str) -> Raw {
+pub(super) fn noted(result: &Raw, note: &str) -> Raw {
     let Some(mut own) = Object::from_json(result) else { return result.clone() };
     let mut content = elements(own.get("content"));
     content.insert(0, raw(&json!({"type": "text", "text": note})));

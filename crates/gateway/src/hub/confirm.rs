@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 use toolfold::conversation::{ApprovalId, Confirm, Resumed};
+use toolfold::diagnostic::visible;
+use toolfold::engine::ACTIVATE_SKILL;
 
 use super::client_requests::Question;
 use super::context::{Context, Lifecycle};
@@ -161,11 +163,21 @@ impl Context {
 /// clients accept forms automatically.
 fn question(confirm: &Confirm) -> Value {
     let shown = &confirm.shown;
-    let mut lines = vec![format!("Run `{}`?", shown.target), format!("Arguments: {}", shown.arguments)];
-    let undo =
-        if shown.undo_why.is_empty() { shown.undo.clone() } else { format!("{} ({})", shown.undo, shown.undo_why) };
+    // A skill is a text that the model reads: nothing runs, and there is nothing to undo.
+    let is_skill = confirm.target.as_str() == ACTIVATE_SKILL;
+    let (asks, title) = match confirm.arguments.get("name").and_then(Value::as_str) {
+        Some(name) if is_skill => {
+            (format!("Let the model read the skill `{}`?", visible(name)), "Let it read the skill")
+        }
+        _ => (format!("Run `{}`?", shown.target), "Run it once"),
+    };
+    let mut lines = vec![asks, format!("Arguments: {}", shown.arguments)];
     lines.extend(shown.effects.iter().map(|effect| format!("Effect: {effect}")));
-    lines.push(format!("Undo: {undo}"));
+    if !is_skill {
+        let undo =
+            if shown.undo_why.is_empty() { shown.undo.clone() } else { format!("{} ({})", shown.undo, shown.undo_why) };
+        lines.push(format!("Undo: {undo}"));
+    }
     lines.extend(shown.why.iter().map(|why| format!("Reason: {why}")));
     json!({
         "mode": "form",
@@ -173,7 +185,7 @@ fn question(confirm: &Confirm) -> Value {
         "requestedSchema": {
             "type": "object",
             "properties": {"approve": {
-                "type": "boolean", "title": "Run it once", "description": "Leave it unchecked to reject", "default": false,
+                "type": "boolean", "title": title, "description": "Leave it unchecked to reject", "default": false,
             }},
             "required": ["approve"],
         },

@@ -105,7 +105,12 @@ impl Naming {
             }
         }
         let catalog = if kept.contains(&false) { catalog.filtered(&kept) } else { catalog };
-        let catalog = upstream.context.settings.selection.narrow(catalog, &mut origins, &**layers);
+        let selection = &upstream.context.settings.selection;
+        let mut catalog = selection.narrow(catalog, &mut origins, &**layers);
+        // Scripts belong to no toolset, and none of them only reads.
+        if selection.is_everything() {
+            layers.add_scripts(&upstream.context.id, &mut catalog);
+        }
         (catalog, origins)
     }
 

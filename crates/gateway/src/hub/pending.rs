@@ -222,6 +222,9 @@ impl Hub {
         self.view.cancel_waiting(&mut self.upstream.requests, key);
         self.view.cancel_held(key);
         for id in self.upstream.requests.running.remove(key).unwrap_or_default() {
+            if let Some(script) = self.upstream.requests.scripts.remove(&id) {
+                self.view.stop_script(&script);
+            }
             if let Some(pending) = self.upstream.requests.pending.remove(&id) {
                 self.upstream.servers.tell_cancelled(pending.server, id, why);
                 if let For::Call(running) = pending.what
@@ -266,11 +269,14 @@ impl Hub {
             .asked
             .values()
             .filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
+        let scripts = self.upstream.requests.scripts.values();
+        let scripts: Vec<_> = scripts.map(|own| ((own.client.clone(), own.id.clone()), true)).collect();
         // A call that is running at a server takes precedence over a request to the client.
         let all: HashMap<(u64, Id), (Client, bool)> = asked
             .chain(held)
             .chain(waiting)
             .chain(open)
+            .chain(scripts)
             .map(|((client, id), called)| ((client.key, id), (client, called)))
             .collect();
         for (key, (client, called)) in all {

@@ -7,6 +7,7 @@ use toolfold::conversation::Forward;
 
 use super::client_requests::Asked;
 use super::pending::Pending;
+use super::scripts::RunningScript;
 use crate::client::Client;
 use crate::object::Object;
 use crate::rpc::{Id, Request};
@@ -33,6 +34,8 @@ pub(super) struct Requests {
     pub(super) held: Vec<(Client, Request)>,
     /// Decided calls that wait for their servers.
     pub(super) waiting: Vec<Waiting>,
+    /// Calls whose scripts run, by the gateway's ids.
+    pub(super) scripts: HashMap<u64, RunningScript>,
     pub(super) next: u64,
 }
 

@@ -76,6 +76,11 @@ impl Openings {
         Self { held: VecDeque::new(), unwritten: Arc::default(), next: 0, hub: hub.downgrade() }
     }
 
+    /// Where clients send their messages.
+    pub(super) fn hub(&self) -> mpsc::WeakSender<ToHub> {
+        self.hub.clone()
+    }
+
     pub(super) fn remove_written(&self, number: u64) {
         unlocked(&self.unwritten).remove(&number);
     }

@@ -195,7 +195,8 @@ fn queries(conversation: &Conversation) -> Vec<String> {
 fn found_tokens(conversation: &Conversation, tokens: &CatalogTokens, counting: &Counting<'_>, query: &str) -> usize {
     let engine = conversation.engine();
     let (catalog, presentation) = (engine.catalog(), conversation.presentation());
-    let request = ExpandRequest::default().with_query(query.to_owned());
+    let mut request = ExpandRequest::default();
+    request.query = Some(query.to_owned());
     let closed = Expanded::default();
     let answer = expand(catalog, engine.assignment(), presentation, &closed, &request, &CatalogNames);
     let appended = answer.opened.iter().filter(|_| conversation.arm().delivery() == Delivery::Append);

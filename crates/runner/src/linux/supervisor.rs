@@ -41,7 +41,9 @@ pub(crate) fn supervise() -> ExitCode {
         Err(refused) => Report { refused: Some(refused), ..Report::default() },
     };
     let message = serde_json::to_vec(&report).unwrap_or_default();
-    match std::io::stdout().write_all(&message) {
+    let mut stdout = std::io::stdout();
+    // Only a program of Rust flushes it at its end.
+    match stdout.write_all(&message).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -96,7 +98,7 @@ fn start_child(spec: &Spec) -> Result<Child, Refused> {
     let (mut own, other) = UnixStream::pair().map_err(failed("no socket"))?;
     // This program, even if its file was replaced.
     let mut command = Command::new("/proc/self/exe");
-    command.arg(BECOME).env_clear().current_dir(&spec.work);
+    command.args(&spec.own_arguments).arg(BECOME).env_clear().current_dir(&spec.work);
     command.stdin(OwnedFd::from(other)).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(failed("the script cannot be started"))?;
     // The command holds the other end of the socket.

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::run::{Temp, has, isolates, processes_with};
+use super::run::{Temp, has, isolates, processes_with, rounds};
 use toolfold_runner::{Isolation, Limits, RunError, Stopped};
 
 /// Waits until a condition holds, at most half a minute.
@@ -151,33 +151,48 @@ fn a_cancelled_run_ends_and_keeps_its_output() {
 #[ignore = "the other half of a_killed_host_leaves_nothing"]
 fn helper_runs_a_script() {
     let temp = Temp::new();
-    let mark = std::env::var("MARK").unwrap();
-    println!("runs: {}", temp.runs().display());
-    temp.run(&temp.job("execute.sh", &format!("sleep {mark}")));
+    let (mark, runs) = (std::env::var("MARK").unwrap(), std::env::var_os("RUNS").unwrap());
+    println!("skill: {}", temp.path().display());
+    let job = temp.job("execute.sh", &format!("echo x >> starts; sleep {mark}"));
+    drop(temp.start_in(&job, std::path::Path::new(&runs)).unwrap().wait());
 }
 
+/// Each round kills a host while its script runs: the script ends, nothing starts it again, and
+/// the next run removes the folder.
 #[test]
 fn a_killed_host_leaves_nothing() {
     if !isolates() {
         return;
     }
-    let mark = unique(5);
-    let mut host = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "ending::helper_runs_a_script", "--ignored", "--nocapture"])
-        .env("MARK", &mark)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(host.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let runs = lines.find_map(|line| Some(line.split_once("runs: ")?.1.to_owned())).unwrap();
-    assert!(wait_for(|| !processes_with(&format!("sleep {mark}")).is_empty()));
-    host.kill().unwrap();
-    host.wait().unwrap();
-    assert!(wait_for(|| processes_with(&format!("sleep {mark}")).is_empty()), "the script outlives its host");
-    let runs = std::path::Path::new(&runs);
-    let left = || std::fs::read_dir(runs).unwrap().filter(|e| e.as_ref().unwrap().path().is_dir()).count();
-    assert_eq!(left(), 1);
-    toolfold_runner::remove_left_over(runs);
-    assert_eq!(left(), 0);
-    std::fs::remove_dir_all(runs.parent().unwrap()).unwrap();
+    let (temp, mark) = (Temp::new(), unique(5));
+    let sleeps = || processes_with(&format!("sleep {mark}")).len();
+    let left = || {
+        let entries = std::fs::read_dir(temp.runs()).into_iter().flatten().filter_map(Result::ok);
+        entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect::<Vec<_>>()
+    };
+    let rounds = rounds(5);
+    for round in 0..rounds {
+        let mut host = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "ending::helper_runs_a_script", "--ignored", "--nocapture"])
+            .env("MARK", &mark)
+            .env("RUNS", temp.runs())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(host.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let skill = lines.find_map(|line| Some(line.split_once("skill: ")?.1.to_owned())).unwrap();
+        assert!(wait_for(|| sleeps() == 1), "round {round}");
+        host.kill().unwrap();
+        host.wait().unwrap();
+        assert!(wait_for(|| sleeps() == 0), "round {round}: the script outlives its host");
+        // The folders of earlier rounds are gone, since the start of this round removed them.
+        let folders = left();
+        assert_eq!(folders.len(), 1, "round {round}: {folders:?}");
+        assert_eq!(std::fs::read_to_string(folders[0].join("work/starts")).unwrap(), "x\n", "it started once");
+        std::fs::remove_dir_all(skill).unwrap();
+    }
+    toolfold_runner::remove_left_over(&temp.runs());
+    assert!(left().is_empty(), "{:?}", left());
+    assert_eq!(sleeps(), 0, "nothing runs again");
+    println!("measured: {rounds} killed hosts left nothing");
 }

@@ -50,7 +50,12 @@ impl Temp {
     }
 
     pub(crate) fn start(&self, job: &Job) -> Result<Running, RunError> {
-        start(&supervisor(), job, &self.runs())
+        self.start_in(job, &self.runs())
+    }
+
+    /// The same with the folders of runs below another folder.
+    pub(crate) fn start_in(&self, job: &Job, runs: &Path) -> Result<Running, RunError> {
+        start(&supervisor(), job, runs)
     }
 
     pub(crate) fn run(&self, job: &Job) -> Ended {
@@ -107,4 +112,13 @@ pub(crate) fn run_alone(test: &str, variables: &[(&str, &str)]) -> String {
     assert!(output.status.success() && text.contains("1 passed"), "{text}\n{errors}");
     print!("{text}");
     text
+}
+
+/// The rounds of a test: `quick` ones, 20 in CI, and 200 in a long run.
+pub(crate) fn rounds(quick: u32) -> u32 {
+    match std::env::var("TOOLFOLD_CASES").as_deref() {
+        Ok("long") => 200,
+        Ok("ci") => 20,
+        _ => quick,
+    }
 }

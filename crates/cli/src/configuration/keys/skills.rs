@@ -20,6 +20,8 @@ pub struct Skills {
     pub usual: bool,
     /// Further folders of skills.
     pub roots: Vec<String>,
+    /// Whether the script of a skill is a tool of its own.
+    pub as_tools: bool,
     /// Maximum cost of the declaration of `activate_skill`.
     pub budget: Budget,
     /// Limits for what is read below a root, and stored.
@@ -47,6 +49,12 @@ keys! {
         default: "on",
         help: "whether the usual places are searched: .claude/skills and others of the project and the user",
         store: |settings, text| parse_into(&mut settings.skills.usual, text, switch),
+    }
+    AS_TOOLS = "skills.as_tools" {
+        scope: Scope::User("a project cannot offer scripts to a model"),
+        default: "off",
+        help: "whether each skill with a script is a tool, skill:NAME, that runs it; requires skill_scripts.enabled",
+        store: |settings, text| parse_into(&mut settings.skills.as_tools, text, switch),
     }
     BUDGET = "skills.budget" {
         scope: Scope::Project,

@@ -10,7 +10,7 @@ use super::super::super::ledger::{failure, make_store, now_ms, time};
 use super::super::super::output::Failure;
 use super::plan::Plan;
 use super::report::{RunResult, SkillError, Waiting};
-use super::{RunArgs, Stop};
+use super::{RunArgs, Stopped};
 use crate::configuration::Config;
 use toolfold::policy::approval::WAIT_MS;
 use toolfold::policy::audit::{Entry, Kind};
@@ -36,8 +36,6 @@ pub(super) struct Permits {
 /// What the policy decides.
 pub(super) struct Permit {
     verdict: Verdict,
-    /// Why a run that a rule allows requires approval.
-    forced: Option<&'static str>,
     /// Whether a person can approve.
     can_ask: bool,
 }
@@ -50,21 +48,12 @@ pub(super) enum Taken {
 }
 
 impl Permit {
-    fn runs(&self) -> bool {
-        self.verdict.decision.runs() && self.forced.is_none()
-    }
-
     pub(super) fn name(&self) -> &'static str {
-        match (self.forced, self.can_ask) {
-            (Some(_), true) => Decision::Confirm.name(),
-            (Some(_), false) => Decision::Deny.name(),
-            (None, _) => self.verdict.decision.name(),
-        }
+        self.verdict.decision.name()
     }
 
     pub(super) fn reasons(&self) -> Vec<String> {
-        let own = self.forced.map(str::to_owned).into_iter();
-        own.chain(self.verdict.reasons.iter().map(ToString::to_string)).collect()
+        self.verdict.reasons.iter().map(ToString::to_string).collect()
     }
 }
 
@@ -105,23 +94,17 @@ impl Permits {
         let mut grants = self.gate.grants(self.context.now_ms).map_err(failure)?;
         grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         let prepared = self.prepared();
-        let by_rule = prepared.decide(&[]);
-        let forced = match () {
-            // A remembered approval is one; a rule was written before this script was seen.
-            () if !by_rule.decision.runs() => None,
-            () if plan.dangerous => Some("the skill describes itself as dangerous, so each run requires approval"),
-            () if plan.confirm.is_some() => Some("the skill asks to confirm, so each run requires approval"),
-            () if !plan.trusted => Some("the skill is not trusted, so each run requires approval"),
-            () => None,
+        let verdict = match plan.skill_run().asks() {
+            Some(why) => prepared.decide(&[]).requiring_approval(why, self.context.interactive),
+            None => prepared.decide(&grants),
         };
-        let verdict = if forced.is_some() { by_rule } else { prepared.decide(&grants) };
-        Ok(Permit { verdict, forced, can_ask: self.context.interactive })
+        Ok(Permit { verdict, can_ask: self.context.interactive })
     }
 
     /// Uses the permission: records the decision, consumes an approval, or requests one.
-    pub(super) fn take(&self, plan: &Plan, permit: &Permit) -> Result<Taken, Stop> {
+    pub(super) fn take(&self, plan: &Plan, permit: &Permit) -> Result<Taken, Stopped> {
         let denied = |why: String| plan.error(Cause::Execution, why);
-        if permit.runs() {
+        if permit.verdict.decision.runs() {
             let id = format!("run-{}-{}", self.context.now_ms, std::process::id());
             let request = self.request(plan, permit, &id);
             let mut entry = request.entry(Kind::Decision, now_ms(), &request.digest(), Some(permit.verdict.reason()));
@@ -131,7 +114,7 @@ impl Permits {
             self.gate.record(&entry).map_err(failure)?;
             return Ok(Taken::Runs(id));
         }
-        if permit.forced.is_none() && permit.verdict.decision == Decision::Deny || !permit.can_ask {
+        if permit.verdict.decision == Decision::Deny {
             let why = permit.reasons().join("; ");
             let help = if permit.can_ask { "" } else { "; `toolfold approvals init` creates the key to approve with" };
             return Err(denied(format!("the run is denied: {why}{help}")).into());
@@ -163,7 +146,7 @@ impl Permits {
 
     fn request(&self, plan: &Plan, permit: &Permit, call_id: &str) -> Request {
         let mut displayed = self.prepared().displayed(&permit.verdict);
-        displayed.effects.splice(0..0, plan.effects());
+        displayed.effects.splice(0..0, plan.skill_run().effects().iter().cloned());
         displayed.why = permit.reasons();
         let mut request = Request::new(ToolOrigin::Native, SKILL_RUN, self.arguments.clone());
         request.schema_hash = schema_hash(plan);
@@ -190,7 +173,7 @@ impl Permits {
     }
 }
 
-/// The definition that an approval is bound to: the files of the skill.
+/// The definition that an approval is bound to: the files of the skill, its limits and isolation.
 fn schema_hash(plan: &Plan) -> String {
-    plan.job.script.folder_sha256.clone()
+    toolfold::policy::canonical::digest(&Value::Object(plan.skill_run().facts().clone()))
 }

@@ -4,78 +4,75 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::super::input::read_text;
-use super::super::super::output::Failure;
-use super::super::read::unknown_skill;
 use super::approval::Permit;
 use super::report::{PlannedRun, SkillError};
-use super::{RunArgs, Stop};
-use crate::configuration::Config;
+use crate::configuration::keys::skill_scripts::SkillScripts;
 use crate::disk::folder_variable;
+use toolfold::catalog::SkillRun;
 use toolfold::diagnostic::visible;
 use toolfold::engine::validate::{Checked, Validator};
-use toolfold::skill::{Caller, Fields, Mode, Permissions, SkillView};
+use toolfold::skill::{Mode, Skill};
 use toolfold_runner::{Cause, Interpreters, Isolation, Job, Level, Limits, RunError, Script, level, parse_timeout};
-
-/// Maximum size of an input in bytes.
-const MAX_INPUT: usize = 16 << 20;
 
 /// A run that could start.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(in super::super) struct Plan {
     pub(super) job: Job,
-    pub(super) level: Level,
-    pub(super) scope: &'static str,
-    pub(super) trusted: bool,
+    level: Level,
+    scope: &'static str,
+    trusted: bool,
     /// Why the skill is run and not read.
-    pub(super) reason: &'static str,
+    reason: &'static str,
     /// Whether the skill's author marked it as dangerous.
-    pub(super) dangerous: bool,
+    dangerous: bool,
     /// What the skill's author wants a person to confirm.
-    pub(super) confirm: Option<String>,
+    confirm: Option<String>,
+    /// The JSON Schema of the input, if the skill declares one.
+    schema: Option<Value>,
     input: Value,
 }
 
 impl Plan {
-    pub(super) fn new(args: &RunArgs, config: &Config) -> Result<Self, Stop> {
-        let name = args.name.as_str();
+    /// A run without input of the script of a skill, under the name that selects it.
+    ///
+    /// # Errors
+    /// Why the script cannot run.
+    pub(in super::super) fn of_skill(
+        name: &str,
+        skill: &Skill,
+        settings: &SkillScripts,
+        isolation: Isolation,
+    ) -> Result<Self, SkillError> {
         let error = |cause, message: String| SkillError::new(name, cause, message);
-        let settings = &config.settings.skill_scripts;
-        if !settings.enabled {
-            let off = Failure::wrong("scripts of skills are off")
-                .help("set `[skill_scripts] enabled = true` in your own toolfold.toml");
-            return Err(off.into());
-        }
-        let library = args.roots.discover()?.value;
-        let view = SkillView::new(&library, &Permissions::default(), Caller::User);
-        let Some((skill, _)) = view.get(name) else {
-            return Err(error(Cause::NotFound, unknown_skill(&view, name).to_string()).into());
-        };
         let fields = skill.fields();
         let reason = match fields.mode {
             Some(Mode::Direct) => {
                 let message = "the skill has `mode: direct`: it is read, and its scripts are not run";
-                return Err(error(Cause::Parse, message.to_owned()).into());
+                return Err(error(Cause::Parse, message.to_owned()).of_text());
             }
             Some(_) => "mode: sandbox",
             None => "entry script",
         };
         if fields.other.get("net").is_some_and(|net| !matches!(net, Value::Null | Value::Bool(false))) {
             let message = "the skill declares `net`, and scripts of skills have no network";
-            return Err(error(Cause::Parse, message.to_owned()).into());
+            return Err(error(Cause::Parse, message.to_owned()));
         }
-        let input = input(args)?;
-        check_input(fields, &input).map_err(|why| error(Cause::Parse, why))?;
         let failed = |why: RunError| error(why.cause(), why.to_string());
         let entry = fields.other.get("entry").and_then(Value::as_str);
-        let script = Script::find(skill.name(), &skill.origin.folder, entry).map_err(failed)?;
+        let script = Script::find(skill.name(), &skill.origin.folder, entry);
+        let script = script.map_err(|why| match why {
+            // Of a skill that names no script and no mode, only a text was expected.
+            RunError::NoScript(_) if entry.is_none() && fields.mode.is_none() => failed(why).of_text(),
+            why => failed(why),
+        })?;
         let path = std::env::var_os("PATH");
         let interpreters = Interpreters::new(settings.interpreters.clone(), path, folder_variable("HOME"));
         let interpreter = interpreters.find(&script.entry).map_err(failed)?;
         let level = level();
-        if let (Isolation::Required, Level::Missing(why)) = (args.isolation, &level) {
-            return Err(failed(RunError::NotIsolated(why.clone())).into());
+        if let (Isolation::Required, Level::Missing(why)) = (isolation, &level) {
+            return Err(failed(RunError::NotIsolated(why.clone())));
         }
+        let input = Value::Object(Map::new());
         let mut job = Job::new(script, interpreter, input.to_string());
         let timeout = match fields.other.get("timeout") {
             Some(own) => parse_timeout(own).map_err(|why| error(Cause::Parse, why))?,
@@ -85,7 +82,7 @@ impl Plan {
         job.limits.data_bytes = settings.memory;
         job.limits.resident_bytes = settings.memory;
         job.limits.processes = settings.processes as u64;
-        job.isolation = args.isolation;
+        job.isolation = isolation;
         Ok(Self {
             job,
             level,
@@ -94,23 +91,60 @@ impl Plan {
             reason,
             dangerous: fields.dangerous,
             confirm: fields.confirm.clone(),
+            schema: fields.other.get("input").filter(|schema| schema.is_object()).cloned(),
             input,
         })
     }
 
-    pub(super) fn error(&self, cause: Cause, message: String) -> SkillError {
+    /// The same run with an input, a JSON object.
+    ///
+    /// # Errors
+    /// The input does not match the skill's schema.
+    pub(in super::super) fn with_input(mut self, input: Value) -> Result<Self, SkillError> {
+        if let Some(schema) = &self.schema {
+            check_input(schema, &input).map_err(|why| self.error(Cause::Parse, why))?;
+        }
+        self.job.input = input.to_string();
+        self.input = input;
+        Ok(self)
+    }
+
+    /// The JSON Schema of the input: any object if the skill declares none.
+    pub(in super::super) fn schema(&self) -> Value {
+        self.schema.clone().unwrap_or_else(|| json!({"type": "object", "properties": {}, "additionalProperties": true}))
+    }
+
+    pub(in super::super) fn error(&self, cause: Cause, message: String) -> SkillError {
         SkillError::new(&self.job.script.skill, cause, message)
     }
 
-    /// The call that the policy judges. An approval is bound to everything in it.
-    pub(super) fn arguments(&self) -> Value {
+    /// The run as policy judges it. An approval is bound to its facts and the input.
+    pub(in super::super) fn skill_run(&self) -> SkillRun {
         let Job { script, limits, .. } = &self.job;
-        json!({
+        let facts = json!({
             "skill": script.skill, "scope": self.scope, "trusted": self.trusted, "folder": script.folder,
             "script": script.name, "sha256": script.sha256, "folder_sha256": script.folder_sha256,
-            "interpreter": self.job.interpreter.program, "input": self.input, "limits": limits,
-            "isolation": self.isolation(),
-        })
+            "interpreter": self.job.interpreter.program, "limits": limits, "isolation": self.isolation(),
+        });
+        let Value::Object(facts) = facts else { return SkillRun::new(Map::new()) };
+        SkillRun::new(facts).with_asks(self.asks()).with_effects(self.effects())
+    }
+
+    /// Why each run requires approval, whatever a rule allows: the rule was written before this
+    /// script was seen.
+    fn asks(&self) -> Option<String> {
+        let why = match () {
+            () if self.dangerous => "the skill describes itself as dangerous",
+            () if self.confirm.is_some() => "the skill asks to confirm",
+            () if !self.trusted => "the skill is not trusted",
+            () => return None,
+        };
+        Some(format!("{why}, so each run requires approval"))
+    }
+
+    /// The arguments of the call that policy judges.
+    pub(super) fn arguments(&self) -> Value {
+        self.skill_run().call(self.input.clone())
     }
 
     /// The isolation of this run in words.
@@ -122,7 +156,7 @@ impl Plan {
     }
 
     /// What a person sees besides the arguments.
-    pub(super) fn effects(&self) -> Vec<String> {
+    fn effects(&self) -> Vec<String> {
         let Job { script, interpreter, limits, .. } = &self.job;
         let trust = if self.trusted { "trusted" } else { "not trusted" };
         let mut lines = vec![
@@ -169,23 +203,8 @@ impl Plan {
     }
 }
 
-/// The input of the script; `{}` if none is given.
-fn input(args: &RunArgs) -> Result<Value, Failure> {
-    let (flag, text) = match (&args.input, &args.input_file) {
-        (Some(text), _) => ("--input", text.clone()),
-        (None, Some(file)) => ("--input-file", read_text(file, MAX_INPUT)?),
-        (None, None) => return Ok(Value::Object(Map::new())),
-    };
-    match serde_json::from_str(&text) {
-        Ok(input @ Value::Object(_)) => Ok(input),
-        Ok(_) => Err(Failure::usage(format!("{flag} must be a JSON object"))),
-        Err(why) => Err(Failure::usage(format!("{flag} is not JSON: {why}"))),
-    }
-}
-
-/// Validates the input by the skill's schema, if it declares one.
-fn check_input(fields: &Fields, input: &Value) -> Result<(), String> {
-    let Some(schema @ Value::Object(_)) = fields.other.get("input") else { return Ok(()) };
+/// Validates the input by the skill's schema.
+fn check_input(schema: &Value, input: &Value) -> Result<(), String> {
     let validator = Validator::compile(schema).map_err(|why| format!("the skill's `input` is not a schema: {why}"))?;
     match validator.check_arguments(input) {
         Ok(Checked::Valid) => Ok(()),

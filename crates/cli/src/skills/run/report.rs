@@ -113,7 +113,7 @@ impl RunResult {
         }
     }
 
-    pub(super) fn succeeded(&self) -> bool {
+    pub(in super::super) fn succeeded(&self) -> bool {
         self.status == Status::Success
     }
 
@@ -158,15 +158,31 @@ pub(crate) struct Waiting {
 
 /// Why a skill was not run.
 #[derive(Debug)]
-pub(super) struct SkillError {
+pub(in super::super) struct SkillError {
     skill: String,
     cause: Cause,
     message: String,
+    only_text: bool,
 }
 
 impl SkillError {
-    pub(super) fn new(skill: &str, cause: Cause, message: String) -> Self {
-        Self { skill: skill.to_owned(), cause, message }
+    pub(in super::super) fn new(skill: &str, cause: Cause, message: String) -> Self {
+        Self { skill: skill.to_owned(), cause, message, only_text: false }
+    }
+
+    /// Whether the skill is only a text: it has no script, or says that it is read.
+    pub(in super::super) fn is_of_text(&self) -> bool {
+        self.only_text
+    }
+
+    pub(in super::super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The same error of a skill that is only a text.
+    pub(super) fn of_text(mut self) -> Self {
+        self.only_text = true;
+        self
     }
 
     pub(super) fn into_failure(self) -> Failure {

@@ -50,3 +50,37 @@ fn a_person_starts_a_skill_and_policy_decides_on_the_models() {
     assert_eq!(activated.len(), 2, "{}", answered[6]);
     assert_eq!((&activated[0]["name"], &activated[0]["caller"]), (&json!("own"), &json!("user")));
 }
+
+/// A sub-agent's conversation is restored in a session of its own, and has only its tools.
+#[test]
+fn a_sub_agent_gets_a_session_with_only_its_tools() {
+    let place = Place::new("child");
+    for name in ["own", "deploy"] {
+        std::fs::create_dir_all(place.0.join(format!("skills/{name}"))).unwrap();
+        let text = format!("---\nname: {name}\ndescription: Does it. Use it.\n---\nBody of {name}.\n");
+        place.put(&format!("skills/{name}/SKILL.md"), &text);
+    }
+    let skills = place.file("skills");
+    let args = ["--skills", &skills, "--arm", "full", "--id", "c"];
+    let names = |tools: &Value| -> Vec<String> {
+        let all = tools["tools"].as_array().unwrap().iter();
+        all.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let asked = |allowed: &[&str]| json!({"child": {"allowed": allowed}});
+    let parent = answers(&args, &[asked(&["read_excel"]), asked(&["activate_skill", "list_sheets"]), asked(&["nope"])]);
+    assert_eq!((&parent[0]["child"], &parent[1]["child"]), (&json!("c/1"), &json!("c/2")));
+    assert!(parent[2]["error"]["message"].as_str().unwrap().contains("nope"), "{}", parent[2]);
+    let call = |name: &str| json!({"call": {"id": name, "name": name, "arguments": {"file_path": "a.xlsx"}}});
+    let restore = |answer: &Value| json!({"restore": answer["snapshot"]});
+    let first = answers(&args, &[restore(&parent[0]), json!({"tools": true}), call("read_excel"), call("list_sheets")]);
+    assert_eq!(first[0]["restored"], true, "{}", first[0]);
+    assert_eq!(names(&first[1]), ["read_excel"]);
+    assert_eq!(
+        (&first[2]["outcome"], &first[3]["reason"]),
+        (&json!("forward"), &json!("unknown_tool")),
+        "{}",
+        first[3]
+    );
+    let second = answers(&args, &[restore(&parent[1]), json!({"tools": true})]);
+    assert_eq!(names(&second[1]), ["list_sheets", "activate_skill"]);
+}

@@ -70,9 +70,8 @@ impl PolicyLayer {
         (layer, approver)
     }
 
-    /// Sets the context: working directory, home, whether anyone can approve calls. Conversation,
-    /// time and annotations are set for each call. Default: nothing known, and calls can be
-    /// approved.
+    /// Sets the context: working directory, home, whether anyone approves calls. Conversation, time
+    /// and annotations are set for each call. Default: nothing known, and calls can be approved.
     #[must_use]
     pub fn context(mut self, context: Context) -> Self {
         self.context = Arc::new(context);

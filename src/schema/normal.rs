@@ -65,7 +65,10 @@ pub(crate) fn normalize(root: &mut Value) -> Repairs {
     Pass { is_old, repairs: &mut repairs }.schema(root);
     // Later, so that the pointers lead to where the parts are now.
     identifiers::drop_identifiers(root, &mut repairs);
-    drop_broken_references(root, &mut repairs);
+    if drop_broken_references(root, &mut repairs) {
+        // An identifier may have been there only for a reference that is left out now.
+        identifiers::drop_identifiers(root, &mut repairs);
+    }
     let dialect = text_member(root, "$schema").map(is_known_draft);
     // The result is not what an older dialect would mean by it.
     if dialect == Some(false) || (dialect == Some(true) && !repairs.is_empty()) {
@@ -89,8 +92,8 @@ fn is_known_draft(named: &str) -> bool {
 }
 
 /// Leaves out references that lead nowhere, which no validator accepts. A reference to a place
-/// that moved is changed instead.
-fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
+/// that moved is changed instead. Whether there was any.
+fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) -> bool {
     let mut references: BTreeSet<&str> = BTreeSet::new();
     walk(root, &mut |node| {
         references.extend(reference(node));
@@ -98,7 +101,7 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
     });
     let document = Document::new(root);
     if references.len().saturating_mul(document.base_count()) > MAX_LOOKUPS {
-        return;
+        return false;
     }
     let is_found = |reference: &str| reference.contains('#') && !document.targets(reference).is_empty();
     let mut changed: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -109,7 +112,7 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
         }
     }
     if changed.is_empty() {
-        return;
+        return false;
     }
     walk_mut(root, &mut |node| {
         let Some(map) = node.as_object_mut() else { return };
@@ -129,6 +132,7 @@ fn drop_broken_references(root: &mut Value, repairs: &mut Repairs) {
             }
         }
     });
+    true
 }
 
 /// A JSON Pointer after lists in `items` became `prefixItems`, `additionalItems` became `items`,

@@ -55,12 +55,17 @@ fn required_parameters_are_always_shown() {
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#/properties/c"}}}), "ac");
     // What cannot be decided keeps everything.
     check_shown(json!({"$ref": "#/$defs/N", "$defs": {"N": {"required": ["c"]}}}), "abcd");
-    check_shown(json!({"patternProperties": {"^x": {"$dynamicRef": "#here"}}}), "abcd");
+    check_shown(json!({"patternProperties": {"^x": {"$dynamicRef": "#here"}}}), "a");
+    check_shown(
+        json!({"patternProperties": {"^x": {"$dynamicRef": "#here"}}, "$defs": {"h": {"$dynamicAnchor": "here"}}}),
+        "abcd",
+    );
     // A reference without a target is left out when the tool is read.
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#here"}}}), "a");
     check_shown(json!({"anyOf": [{"$ref": "https://example.com/n.json"}]}), "a");
     check_shown(json!({"anyOf": [{"$ref": "#/$defs/Gone"}]}), "a");
-    check_shown(json!({"anyOf": [{"$dynamicRef": "#n"}]}), "abcd");
+    check_shown(json!({"anyOf": [{"$dynamicRef": "#n"}]}), "a");
+    check_shown(json!({"anyOf": [{"$dynamicRef": "#n"}], "$defs": {"n": {"$dynamicAnchor": "n"}}}), "abcd");
     check_shown(json!({"anyOf": [{"$id": "other", "required": ["b"]}]}), "ab");
     check_shown(json!({"anyOf": [{"enum": [{"a": "x"}]}]}), "abcd");
     check_shown(json!({"patternProperties": {"^x": {"$ref": "#"}}}), "abcd");
@@ -107,12 +112,12 @@ fn unused_definitions_are_dropped() {
         json!({"oneOf": [{}], "discriminator": {"propertyName": "k", "mapping": {"a": "#/$defs/A", "z": "Z"}}});
     check_definitions(mapping, all.clone(), &["A"]);
     // A reference without a target is left out when the tool is read.
-    for gone in [refer("other.json"), refer("#name"), refer("#/$defs/Gone")] {
+    for gone in [refer("other.json"), refer("#name"), refer("#/$defs/Gone"), json!({"$dynamicRef": "#A"})] {
         check_definitions(gone, all.clone(), &[]);
     }
     // Forms that are not followed keep them all.
     let every = ["A", "B", "C", "L", "a/b"];
-    for kept in [json!({"$dynamicRef": "#A"}), refer("#/$defs")] {
+    for kept in [json!({"$dynamicRef": "#/$defs/A"}), refer("#/$defs")] {
         check_definitions(kept, all.clone(), &every);
     }
 }

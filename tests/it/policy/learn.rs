@@ -108,7 +108,7 @@ fn corpus_learned_rules_let_only_what_asked_run() {
     let template = policy(CODING);
     // A quick run takes every tenth row.
     let step = if Cases::of_this_run().is_quick() { 10 } else { 1 };
-    for (file, floor) in [("policy/benign3.jsonl", 110), ("policy/attacks3.jsonl", 0)] {
+    for (file, floor) in [("policy/benign3.jsonl", 537), ("policy/attacks3.jsonl", 0)] {
         let rows = Vec::from_iter(commands(file).into_iter().step_by(step));
         if rows.is_empty() {
             continue;
@@ -132,6 +132,8 @@ fn corpus_learned_rules_let_only_what_asked_run() {
             learned.run,
             learned.rules.len()
         );
-        assert!(gained * step >= floor, "{file}: {gained} of at least {floor}");
+        // Tenths of rows are compared with a tenth less: they are not the same ones.
+        let run = if step == 1 { run } else { run * step * 10 / 9 };
+        assert!(run >= floor, "{file}: {run} of at least {floor}");
     }
 }

@@ -268,6 +268,10 @@ fn a_call_meant_for_another_tool_gets_its_definition() {
         ("only the type fits", with(&[drop]), json!({"path": "a", "zzz": "price"})),
         ("the call is not valid there", with(&[]), json!({"path": "a", "status": "lost", "reason": ["price"]})),
     ] {
+        // Without a validator, a call that is not valid there is not known to be.
+        if why == "the call is not valid there" && !cfg!(feature = "validate") {
+            continue;
+        }
         let text = content(&engine_of(&tools, Arm::Stable, false).talk().dispatch(&Call::fresh("update_deal", given)));
         assert!(text.starts_with("update_deal was not run: it has no") && !text.contains("_deal has"), "{why}: {text}");
     }

@@ -200,7 +200,7 @@ fn both_engines_deny_the_same_calls() {
     };
     let (mut engine, mut fired) = (theirs(), BTreeSet::new());
     let mut ran = 0;
-    for case in 0..toolfold_testing::cases_of(60, 1_000) {
+    for case in 0..toolfold_testing::cases_of(200, 1_000) {
         if case % 50 == 49 {
             engine = theirs();
         }

@@ -159,21 +159,23 @@ impl CommandPattern {
         if pairs.any(|(token, word)| token.begins_open() && word.begins(['-'])) {
             return false;
         }
-        if let Some(from) = self.tokens.iter().position(|token| token.literal().is_none()) {
-            // A glob at the end stands for one word; what follows that is left open by the pattern.
-            let is_last = self.open && !self.over_paths && from + 1 == self.tokens.len();
-            let most = if is_last { 1 } else { argv.len() };
-            if argv.iter().skip(from).take(most).filter_map(Word::get).any(climbs) {
-                return false;
-            }
-        }
-        match (self.tokens.split_first(), argv.split_first()) {
+        let fits = match (self.tokens.split_first(), argv.split_first()) {
             (Some((Token::Many, rest)), Some((program, arguments))) => {
                 program.get().is_some() && !rest.is_empty() && fit_tokens(rest, self.open, arguments) == Fit::Yes
             }
             (Some((Token::Many, _)), None) => false,
             _ => self.fit(argv) == Fit::Yes,
+        };
+        if !fits {
+            return false;
         }
+        if let Some(from) = self.tokens.iter().position(|token| token.literal().is_none()) {
+            // A glob at the end matches one word; what follows that is left open by the pattern.
+            let is_last = self.open && !self.over_paths && from + 1 == self.tokens.len();
+            let most = if is_last { 1 } else { argv.len() };
+            return !argv.iter().skip(from).take(most).filter_map(Word::get).any(climbs);
+        }
+        true
     }
 
     /// Whether a token of the pattern names the word at a position of a command that it allows. A

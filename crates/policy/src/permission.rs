@@ -1,8 +1,9 @@
 //! What allows a call: a rule for each thing that it does, the built-in table of read-only
 //! commands, or its tier.
 
+use std::borrow::Cow;
+
 use super::argv::{Word, base_name, behind_first, display, first, program};
-use super::command::CommandPattern;
 use super::decide::by_rule;
 use super::decision::{Effect, Reason};
 use super::path::names_parent;
@@ -150,9 +151,11 @@ impl Policy {
         }
         // The same under the name for which the policy has this path.
         let renamed = self.program_at(program).map(|name| [&[Word::known(name)], behind_first(words)].concat());
+        let forms: Vec<Cow<'_, [Word]>> =
+            forms_of(words).chain(renamed.iter().flat_map(|renamed| forms_of(renamed))).collect();
         for rule in over_commands(cx, rules) {
             let Some(pattern) = &rule.command else { continue };
-            if allows(pattern, words) || matches!(&renamed, Some(renamed) if allows(pattern, renamed)) {
+            if forms.iter().any(|form| pattern.allows(form)) {
                 return Some(by_rule(rule, "allowed"));
             }
         }
@@ -168,9 +171,9 @@ fn is_comment(cx: &Prepared<'_>) -> bool {
     is_empty && matches!(&cx.command_line, Some(line) if line.trim_start().starts_with('#'))
 }
 
-/// Whether a pattern allows a command, with or without the harmless flags before its subcommand.
-fn allows(pattern: &CommandPattern, words: &[Word]) -> bool {
-    pattern.allows(words) || matches!(tables::without_flags(words), Some(plain) if pattern.allows(&plain))
+/// A command as it is written, and without the harmless flags before its subcommand.
+fn forms_of(words: &[Word]) -> impl Iterator<Item = Cow<'_, [Word]>> {
+    std::iter::once(words.into()).chain(tables::without_flags(words).map(Cow::from))
 }
 
 /// The first unknown of a weight.
@@ -211,7 +214,7 @@ fn names_part(cx: &Prepared<'_>, rule: &Rule, part: &Unknown) -> bool {
 /// Whether an allow names a variable that is set for a command, with its value.
 fn names_variable(cx: &Prepared<'_>, rule: &Rule, (index, name): (usize, &str), value: Option<&str>) -> bool {
     let Some(pattern) = &rule.command else { return false };
-    pattern.sets(name, value) && allows(pattern, cx.words_of(index)) && cx.of_tool(rule)
+    pattern.sets(name, value) && forms_of(cx.words_of(index)).any(|form| pattern.allows(&form)) && cx.of_tool(rule)
 }
 
 /// Whether an allow names the interpreter of a part, and so any code of it.

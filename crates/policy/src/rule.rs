@@ -115,12 +115,12 @@ impl ToolPattern {
     /// target of the dispatch.
     pub(crate) fn fits(&self, call: &PolicyCall<'_>, target: Option<&str>, effect: Effect) -> bool {
         // A name with invisible characters is not the name that was allowed.
-        let plain = !has_unseen(call.tool);
+        let plain = || !has_unseen(call.tool);
         match (self, call.origin, effect) {
-            (Self::Any, _, Effect::Allow) => plain,
+            (Self::Any, _, Effect::Allow) => plain(),
             (Self::Any, _, _) => true,
             (Self::Name(pattern), ToolOrigin::Native, Effect::Allow) => {
-                plain && (pattern == call.tool || is_glob(pattern) && glob(pattern, call.tool))
+                (pattern == call.tool || is_glob(pattern) && glob(pattern, call.tool)) && plain()
             }
             (Self::Name(_), ToolOrigin::Mcp(_), Effect::Allow)
             | (Self::Mcp { .. }, ToolOrigin::Native, Effect::Allow) => false,
@@ -130,7 +130,7 @@ impl ToolPattern {
                     || matches!(origin, ToolOrigin::Mcp(server) if like(pattern, &joined(server, call.tool)))
             }
             (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), Effect::Allow) => {
-                plain && server == have && glob(tool, call.tool)
+                server == have && glob(tool, call.tool) && plain()
             }
             (Self::Mcp { server, tool }, ToolOrigin::Mcp(have), _) => {
                 (like(server, have) && like(tool, call.tool)) || like(&joined(server, tool), &joined(have, call.tool))

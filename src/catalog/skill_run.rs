@@ -1,4 +1,4 @@
-//! A tool that stands for the run of a skill's script.
+//! A tool whose calls run the script of a skill.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl SkillRun {
 }
 
 impl Tool {
-    /// Makes the tool stand for the run of a skill's script. An engine offers it only with a
+    /// Makes each call of the tool a run of a skill's script. An engine offers the tool only with a
     /// policy, and never runs it: [`Forward`](crate::conversation::Forward) has the input, and the
     /// host runs the script.
     #[must_use]
@@ -80,7 +80,7 @@ impl Tool {
         self
     }
 
-    /// The run of a skill's script that the tool stands for.
+    /// The run of a skill's script that a call of the tool is; `None` for other tools.
     #[must_use]
     pub fn skill_run(&self) -> Option<&SkillRun> {
         self.skill_run.as_deref()

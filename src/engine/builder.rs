@@ -164,9 +164,10 @@ impl EngineBuilder {
         // array, lists, expansions, calls and suggestions alike.
         let (mut catalog, mut assignment) = (self.catalog, assigned.value);
         let mut diagnostics = assigned.diagnostics;
+        let mut skills = self.skills;
         if let Some(policy) = &self.policy {
-            let visible = self.skills.as_ref().map(|skills| skills.permitted(policy));
-            let hides = |tool: &Tool| visible.as_ref().is_some_and(|skills| skills.hides_script(tool));
+            skills = skills.map(|skills| skills.permitted(policy));
+            let hides = |tool: &Tool| skills.as_ref().is_some_and(|skills| skills.hides_script(tool));
             let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool) && !hides(tool)).collect();
             (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
         } else if catalog.iter().any(|tool| tool.skill_run().is_some()) {
@@ -177,10 +178,6 @@ impl EngineBuilder {
             let warning = Diagnostic::warning("script-without-policy", Place::default(), message);
             diagnostics.push(warning.help("set a policy: it decides which scripts run"));
         }
-        let skills = match (&self.policy, self.skills) {
-            (Some(policy), Some(skills)) => Some(skills.permitted(policy)),
-            (_, skills) => skills,
-        };
         if profile.is_derived()
             && let Some(deferral) = already_defers(&catalog)
         {

@@ -7,10 +7,9 @@ use super::undo::UndoPlan;
 use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::name::ToolName;
-use crate::policy::canonical::{canonical, digest};
+use crate::policy::canonical::digest;
 use crate::policy::{Counted, Displayed, ToolOrigin, Verdict};
 use crate::skill::{Permission, Skill};
-use toolfold_diagnostic::sha256_hex;
 
 /// A policy decision on a call, with what it is based on.
 pub(crate) struct Judged {
@@ -94,7 +93,7 @@ impl Subject<'_> {
                     return digest(&Value::Object(run.facts().clone()));
                 }
                 let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
-                sha256_hex(canonical(&definition).as_bytes())
+                digest(&definition)
             }
             Self::Skill(skill) => skill.hash.clone(),
         }

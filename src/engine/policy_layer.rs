@@ -10,13 +10,12 @@ use super::skill_policy::decided;
 use super::undo::{UndoPlan, note_undo};
 use crate::catalog::Tool;
 use crate::policy::audit::{Entry, Kind};
-use crate::policy::canonical::canonical;
+use crate::policy::canonical::digest;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
     Gate, Grant, History, Policy, PolicyCall, Prepared, Request, SKILL_RUN, Snapshots, ToolOrigin, Undo, approval,
 };
-use toolfold_diagnostic::sha256_hex;
 
 /// The time in milliseconds since 1970, provided by the host: the engine has no clock.
 pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
@@ -179,7 +178,7 @@ impl PolicyLayer {
     fn counted_call(&self, call_ref: &CallRef<'_>) -> String {
         if self.policy.has_memory() {
             let key = json!([self.context.tenant, call_ref.conversation, call_ref.own]);
-            sha256_hex(canonical(&key).as_bytes())
+            digest(&key)
         } else {
             String::new()
         }

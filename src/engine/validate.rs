@@ -131,7 +131,10 @@ impl Validator {
     /// # Errors
     /// [`InvalidValue`], as [`compile`](Self::compile) returns it.
     pub(super) fn check_limits(schema: &Value) -> Result<(), InvalidValue> {
-        limits(schema).and_then(|_| steps::with_steps(schema).map(drop).map_err(InvalidValue::from))
+        limits(schema)?;
+        // Only a reference is a reason not to mark a schema, and few schemas have one.
+        let has_references = !schema::Document::new(schema).references().is_empty();
+        if has_references { steps::with_steps(schema).map(drop).map_err(InvalidValue::from) } else { Ok(()) }
     }
 
     /// Like [`compile`](Self::compile), for a schema with shared ownership.

@@ -101,7 +101,9 @@ impl Engine {
             usual_skills,
             skill_scripts,
         };
-        supervise_scripts(py)?;
+        if skill_scripts {
+            supervise_scripts(py)?;
+        }
         detached(py, || {
             let mut layers = settings.layers()?;
             Ok(Self { inner: settings.engine(tools, &mut layers)?, settings, layers })

@@ -212,8 +212,8 @@ pub trait Layers: Send + Sync {
         let _ = (id, catalog);
     }
 
-    /// The run of the script that a tool of a conversation stands for, with its input. Default:
-    /// `None`, no script runs.
+    /// The run that a call of a tool of a conversation starts, with its input. Default: `None`, no
+    /// script runs.
     fn script(&self, id: &str, tool: &Tool, input: &serde_json::Value) -> Option<Arc<dyn Script>> {
         let _ = (id, tool, input);
         None

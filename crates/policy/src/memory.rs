@@ -4,9 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolfold_diagnostic::sha256_hex;
 
-use super::canonical::canonical;
+use super::canonical::digest;
 use super::capability::PolicyTier;
 use super::decision::{Effect, Fit};
 use super::history::{CallState, Counted, History, Series, Summary};
@@ -371,8 +370,4 @@ fn values(value: Option<&Value>) -> Vec<String> {
     all.sort();
     all.dedup();
     all
-}
-
-fn digest(value: &Value) -> String {
-    sha256_hex(canonical(value).as_bytes())
 }

@@ -54,7 +54,7 @@ fn names(cx: &Prepared<'_>, folder: &str, disk: &dyn Disk) -> Option<Vec<String>
     let mut all = disk.tracked(folder, None)?;
     if let Some(revision) = checkout.revision {
         let own = disk.tracked(folder, Some(revision))?;
-        // A name that is no revision is a path, or the name of a branch of a remote.
+        // A name that is not a revision is a path, or the name of a branch of a remote.
         if own.is_empty() {
             let path = LexPath::here().absolute(&cx.context).to_string();
             let is_tracked = checkout.may_be_path && {

@@ -1,8 +1,8 @@
 //! Compares two policies: the calls on which the newer one is looser or stricter.
 //!
 //! The calls are made from the rules and records of both, and from each pair of rules that may
-//! cover the same call. What is found is certain; that nothing is found proves nothing about calls
-//! that no rule suggests.
+//! cover the same call, one of which only one policy has. What is found is certain; that nothing is
+//! found proves nothing about calls that no rule suggests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +17,12 @@ use super::decision::Decision;
 use super::explain::said_by;
 use super::glob::is_glob;
 use super::history::History;
+use super::load::PolicyFile;
 use super::policy_set::Policy;
 use super::rule::{Access, Rule, ToolPattern};
 use crate::diagnostic::visible;
 
-/// How many calls are tried at most: seconds for hundreds of rules, a minute for thousands.
+/// How many calls are tried at most: seconds for hundreds of changed rules.
 const MAX_TRIED: usize = 50_000;
 
 /// The folders of the calls that are tried.
@@ -119,7 +120,8 @@ fn call_text(arguments: &Value, record: Option<&ToolCapability>) -> String {
 struct Calls<'p> {
     older: &'p Policy,
     newer: &'p Policy,
-    rules: Vec<&'p Rule>,
+    /// Each rule, and whether only one of the policies has it.
+    rules: Vec<(&'p Rule, bool)>,
     /// Tool and arguments, in their order.
     made: BTreeSet<(String, String)>,
     cut: bool,
@@ -127,8 +129,7 @@ struct Calls<'p> {
 
 impl<'p> Calls<'p> {
     fn new(older: &'p Policy, newer: &'p Policy) -> Self {
-        let rules = older.rules().chain(newer.rules()).collect();
-        Self { older, newer, rules, made: BTreeSet::new(), cut: false }
+        Self { older, newer, rules: rules(older, newer), made: BTreeSet::new(), cut: false }
     }
 
     fn add(&mut self, tool: &str, arguments: &Value) {
@@ -151,7 +152,7 @@ impl<'p> Calls<'p> {
         for policy in [self.older, self.newer] {
             tools.extend(policy.capabilities().into_keys().map(str::to_owned));
         }
-        for rule in &self.rules {
+        for (rule, _) in &self.rules {
             match &rule.tool {
                 ToolPattern::Any => {}
                 ToolPattern::Name(name) => drop(tools.insert(filled(name))),
@@ -182,7 +183,7 @@ impl<'p> Calls<'p> {
                     }
                     continue;
                 }
-                for rule in self.rules.clone() {
+                for (rule, _) in self.rules.clone() {
                     self.of_arguments(&tool, rule);
                 }
             }
@@ -231,15 +232,16 @@ impl<'p> Calls<'p> {
     }
 
     /// Commands that the rules of both policies cover, and programs that read or write files and
-    /// hosts. In pairs: two rules of one program together.
+    /// hosts. In pairs: two rules of one program together, one of which has changed.
     fn commands(&self, in_pairs: bool, paths: &BTreeSet<String>, hosts: &BTreeSet<String>) -> BTreeSet<String> {
         let mut made = BTreeSet::from(["unlisted --option operand".to_owned()]);
-        let patterns = Vec::from_iter(self.rules.iter().filter_map(|rule| rule.command.as_ref()));
-        for pattern in &patterns {
+        let commands = self.rules.iter().filter_map(|(rule, changed)| Some((rule.command.as_ref()?, *changed)));
+        let patterns = Vec::from_iter(commands);
+        for (pattern, changed) in &patterns {
             made.extend(pattern.samples(&[]));
-            for other in patterns.iter().filter(|other| in_pairs && *other != pattern) {
+            for (other, other_changed) in patterns.iter().filter(|(other, _)| in_pairs && other != pattern) {
                 let of_one = other.program().is_none() || other.program() == pattern.program();
-                if of_one && made.len() < MAX_TRIED {
+                if of_one && (*changed || *other_changed) && made.len() < MAX_TRIED {
                     made.extend(pattern.samples(&other.behind_program()));
                 }
             }
@@ -253,14 +255,15 @@ impl<'p> Calls<'p> {
     }
 
     /// Paths that the rules cover: each pattern filled in. In pairs: each `**` with another
-    /// pattern.
+    /// pattern, one of which has changed.
     fn paths(&self, in_pairs: bool) -> BTreeSet<String> {
         let mut made = BTreeSet::from(FILES.map(str::to_owned));
-        let patterns = Vec::from_iter(self.rules.iter().filter_map(|rule| rule.path.as_ref()));
-        for (pattern, _) in &patterns {
+        let paths = self.rules.iter().filter_map(|(rule, changed)| Some((&rule.path.as_ref()?.0, *changed)));
+        let patterns = Vec::from_iter(paths);
+        for (pattern, changed) in &patterns {
             made.insert(pattern.sample("d/e"));
-            for (other, _) in patterns.iter().filter(|_| in_pairs) {
-                if made.len() < MAX_TRIED {
+            for (other, other_changed) in patterns.iter().filter(|_| in_pairs) {
+                if (*changed || *other_changed) && made.len() < MAX_TRIED {
                     let inner = other.sample("d");
                     made.insert(pattern.sample(inner.trim_start_matches(['/', '~'])));
                 }
@@ -271,12 +274,39 @@ impl<'p> Calls<'p> {
 
     fn hosts(&self) -> BTreeSet<String> {
         let mut made = BTreeSet::from(["example.org".to_owned()]);
-        for host in self.rules.iter().filter_map(|rule| rule.host.as_ref()) {
+        for host in self.rules.iter().filter_map(|(rule, _)| rule.host.as_ref()) {
             made.insert(filled(host.text()));
             made.insert(format!("sub.{}", filled(host.text())));
         }
         made
     }
+}
+
+/// The rules of both policies, each once, and whether a rule has changed: only one policy has it,
+/// or what else decides differs too.
+fn rules<'p>(older: &'p Policy, newer: &'p Policy) -> Vec<(&'p Rule, bool)> {
+    let only_rules = differ_in_rules_only(older, newer);
+    let by_text = |policy: &'p Policy| {
+        let mut by_text: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
+        for rule in policy.rules() {
+            by_text.entry(&rule.text).or_default().push(rule);
+        }
+        by_text
+    };
+    let (of_older, of_newer) = (by_text(older), by_text(newer));
+    let has = |policy: &BTreeMap<&str, Vec<&Rule>>, rule: &Rule| {
+        policy.get(rule.text.as_str()).is_some_and(|same| same.iter().any(|other| rule.decides_as(other)))
+    };
+    let of_older_policy = older.rules().map(|rule| (rule, !only_rules || !has(&of_newer, rule)));
+    of_older_policy.chain(newer.rules().filter(|rule| !has(&of_older, rule)).map(|rule| (rule, true))).collect()
+}
+
+/// Whether nothing but rules, whose order has no effect, can make the policies decide differently.
+fn differ_in_rules_only(older: &Policy, newer: &Policy) -> bool {
+    let (older, newer) = (&older.files, &newer.files);
+    let bare = |file: &PolicyFile| PolicyFile { rules: Vec::new(), source: Default::default(), ..file.clone() };
+    let same = |(old, new): (&PolicyFile, &PolicyFile)| !old.last_match && bare(old) == bare(new);
+    older.len() == newer.len() && older.iter().zip(newer.iter()).all(same)
 }
 
 /// A name that a glob fits.

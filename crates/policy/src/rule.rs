@@ -232,6 +232,12 @@ impl Rule {
         self.command.as_ref().map(CommandPattern::other_spellings).unwrap_or_default()
     }
 
+    /// Whether another rule differs at most in its place and its reason.
+    pub(crate) fn decides_as(&self, other: &Self) -> bool {
+        let (place, why) = (self.place.clone(), self.why.clone());
+        Self { place, why, ..other.clone() } == *self
+    }
+
     /// A rule about a tool, without conditions.
     #[must_use]
     pub fn new(effect: Effect, tool: ToolPattern, text: &str) -> Self {

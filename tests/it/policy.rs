@@ -34,7 +34,6 @@ mod newcomer;
 mod of_server;
 mod options;
 #[cfg(unix)]
-mod oracle;
 mod paths;
 mod programs;
 mod properties;

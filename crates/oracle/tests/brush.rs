@@ -1,15 +1,24 @@
-//! The shell reader against another parser, brush: what brush finds in a line, the reader finds
-//! too.
+//! The shell reader against another parser, [brush](https://crates.io/crates/brush-parser): what
+//! brush finds in a line, the reader finds too.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use brush_parser::ast::{
     AndOr, Command, CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, IoFileRedirectTarget, IoRedirect,
 };
 use brush_parser::{Parser, ParserOptions};
-use toolfold::policy::LexPath;
-use toolfold::policy::shell::effects;
+use serde_json::Value;
+use toolfold_policy::LexPath;
+use toolfold_policy::shell::effects;
+
+#[path = "../../../tests/it/policy/differential/documents.rs"]
+#[allow(dead_code, reason = "the generator of the library's tests, whole")]
+mod documents;
+#[path = "../../../tests/it/policy/differential/grammar.rs"]
+#[allow(dead_code, reason = "the generator of the library's tests, whole")]
+mod grammar;
 
 /// What brush finds in a line: the words of commands, and the files of redirections.
 #[derive(Default)]
@@ -106,16 +115,25 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:,@%+".contains(c))
 }
 
+/// The rows of a file of the corpus; none where the corpus is not here.
+fn rows_of_the_corpus(name: &str) -> Vec<Value> {
+    let file = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/corpora/policy")).join(name);
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
 /// The lines of the corpora that brush parses in little memory, and of the generator.
 fn lines() -> Vec<String> {
     let files = ["calls.jsonl", "attacks.jsonl", "attacks3.jsonl", "benign.jsonl"];
-    let rows = files.into_iter().flat_map(super::rows_of_the_corpus);
+    let rows = files.into_iter().flat_map(rows_of_the_corpus);
+    let mut rng = grammar::Rng(20_261_121);
+    let generated = Vec::from_iter((0..2_000).map(|_| grammar::program(&mut rng, 2)));
     let commands = rows.filter_map(|row| row["args"]["command"].as_str().map(str::to_owned));
     // brush takes all memory over some here-documents, and panics over some numbers of descriptors.
     let steady = |line: &String| {
         line.len() < 2_000 && !line.contains("<<") && !line.contains(|c: char| c.is_control() && c != '\n')
     };
-    commands.filter(steady).chain(super::differential::generated(2_000).into_iter().filter(steady)).collect()
+    commands.filter(steady).chain(generated.into_iter().filter(steady)).collect()
 }
 
 #[test]

@@ -390,3 +390,17 @@ fn one_package_is_tested_with_the_features_of_all() {
         }
     });
 }
+
+/// Otherwise CI optimises everything twice.
+#[test]
+fn the_python_package_has_the_features_of_the_command() {
+    let linked = |selection: &[&str]| features("normal,build", selection);
+    let (command, python) = (linked(&[]), linked(&["-p", "toolfold-python"]));
+    let own = ["pyo3", "target-lexicon ", "toolfold-python "];
+    let other: Vec<&String> =
+        python.difference(&command).filter(|name| !own.iter().any(|own| name.starts_with(own))).collect();
+    assert!(
+        other.is_empty(),
+        "give crates/testing/Cargo.toml, without a condition, the features that these lack: {other:#?}"
+    );
+}

@@ -3,8 +3,8 @@
 
     python bindings/python/stubs.py [--check]
 
-maturin, beside this Python or on PATH, reads the types from a build with the feature ``inspect``. The build uses cargo's dev
-profile in the usual target folder, so only pyo3 and this crate are compiled again. The module of ``dev.sh`` is unchanged.
+maturin, beside this Python or on PATH, reads the types from a build with the feature ``inspect``. The build uses the profile of
+the module of ``dev.sh`` (``dev``, or ``release``), so only pyo3 and this crate are compiled again. That module is unchanged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def generated(place: Path) -> str:
     maturin = shutil.which("maturin", path=places)
     if maturin is None:
         sys.exit("maturin is neither beside this Python nor on PATH: see bindings/python/tests/requirements.txt")
-    command = [maturin, "generate-stubs", "--quiet", "--locked", "--profile", "dev", "--features", "inspect"]
+    profile = "release" if MODULE.resolve().parent.name == "release" else "dev"
+    command = [maturin, "generate-stubs", "--quiet", "--locked", "--profile", profile, "--features", "inspect"]
     command += ["--target-dir", str(target), "--interpreter", sys.executable, "--out", str(place)]
     if subprocess.run(command, cwd=PACKAGE, check=False).returncode:
         sys.exit("no stub was generated: see above what cargo or maturin says")

@@ -3,7 +3,7 @@
 
     python3 benches/gateway/overhead.py [--calls 3000] [--toolfold target/dist/toolfold] [--peers]
 
-Run `cargo build --release -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the
+Run `cargo build --profile dist -p toolfold-cli -p toolfold-fixture` first; `--toolfold` measures another build. `--peers` also runs the
 peers on PATH (mcp-proxy, fastmcp, mcp-compressor from PyPI, supergateway from npm). Times are wall time in milliseconds, measured
 by a client that does nothing else; CPU and memory are the gateway's own, from /proc. The script prints a table and fails no test.
 """
@@ -21,7 +21,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BIN = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "release")
+BIN = os.path.join(os.environ.get("CARGO_TARGET_DIR", os.path.join(ROOT, "target")), "dist")
 SERVER = [os.path.join(BIN, "toolfold-fixture"), "--raw"]
 GATEWAY = [os.path.join(BIN, "toolfold"), "gateway", "--arm", "full"]
 TICK = os.sysconf("SC_CLK_TCK")

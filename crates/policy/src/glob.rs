@@ -11,7 +11,10 @@ pub(crate) fn glob(pattern: &str, text: &str) -> bool {
 
 /// The same, ignoring case.
 pub(crate) fn glob_fold(pattern: &str, text: &str) -> bool {
-    glob_with(pattern, text, |a, b| a == b || a.to_lowercase().eq(b.to_lowercase()))
+    glob_with(pattern, text, |a, b| match a.is_ascii() && b.is_ascii() {
+        true => a.eq_ignore_ascii_case(&b),
+        false => a.to_lowercase().eq(b.to_lowercase()),
+    })
 }
 
 /// Whether a text contains a wildcard.

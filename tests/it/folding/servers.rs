@@ -9,6 +9,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::Arm;
 use toolfold::tokens::{Encoding, Meter, Tiktoken};
 use toolfold::wire::Wire;
+use toolfold_testing::sample;
 
 use crate::corpus;
 use crate::talk::Talk;
@@ -74,7 +75,8 @@ fn corpus_several_servers_cost_what_each_costs_alone() {
 fn corpus_another_tool_changes_no_other_tool() {
     for set in corpus_sets() {
         let whole = listed(behind_a_gateway(&set));
-        for name in ["mcp_status", "Bash", "tool_search", "mcp__x__y", "zz", "list_status_of_the_agent"] {
+        let names = ["mcp_status", "Bash", "tool_search", "mcp__x__y", "zz", "list_status_of_the_agent"];
+        for name in sample(names, 2) {
             let schema = json!({"type": "object", "properties": {"verbose": {"type": "boolean"}}});
             let tool = json!({"name": name, "description": "State of the agent.", "inputSchema": schema});
             for server in 0..=set.len() {

@@ -161,8 +161,9 @@ fn whole_words(text: &str, more: &[&str]) -> String {
         // Options whose value is `user:password`, as of curl and wget.
         hide_user = matches!(bare, "-u" | "-U" | "--user" | "--proxy-user");
         let name = bare.trim_start_matches('-').trim_end_matches([':', '=']);
-        hide_next = name.eq_ignore_ascii_case("bearer")
-            || (is_secret(name, more) && (bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='))));
+        // Most words name nothing: the globs come last.
+        let names_next = bare.ends_with(':') || (bare.starts_with("--") && !bare.contains('='));
+        hide_next = name.eq_ignore_ascii_case("bearer") || (names_next && is_secret(name, more));
     }
     out
 }

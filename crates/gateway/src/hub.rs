@@ -280,7 +280,7 @@ impl Hub {
         } else if matches!(request.method.as_str(), "tools/list" | "tools/call") {
             self.recheck_pins();
         }
-        if matches!(request.method.as_str(), "tools/list" | "tools/call" | "prompts/get") {
+        if matches!(request.method.as_str(), "tools/list" | "prompts/list" | "prompts/get") {
             self.view.reload_skills(&self.upstream);
         }
         match request.method.as_str() {

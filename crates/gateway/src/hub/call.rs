@@ -24,6 +24,7 @@ impl View {
             let why = "tools/call needs `name`, a string";
             return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
         };
+        self.reload_skills_before(upstream, &name);
         if self.takes_up(upstream, client, &request, &params) {
             return;
         }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::Instant;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::conversation::{Conversation, Snapshot};
 use toolfold::diagnostic::Severity;
@@ -23,6 +25,10 @@ use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
 
+/// How long calls of servers' tools rely on the skills that were read last: to look costs a hundred
+/// system calls, more than all else that a call costs.
+const SKILLS_AGE: Duration = Duration::from_secs(1);
+
 pub(super) struct View {
     /// The shown list; `None` until every server has listed its tools.
     pub(super) shown: Option<Shown>,
@@ -31,6 +37,8 @@ pub(super) struct View {
     pub(super) openings: Openings,
     /// Stores the conversation; `None` if it is not stored.
     pub(super) persistence: Option<Persistence>,
+    /// When changed skills were last looked for.
+    skills_read: Instant,
 }
 
 /// The conversation over the tools of all servers, and the list that clients read.
@@ -47,7 +55,7 @@ pub(super) struct Shown {
 
 impl View {
     pub(super) fn new(names: Naming, openings: Openings) -> Self {
-        Self { shown: None, unavailable: None, names, openings, persistence: None }
+        Self { shown: None, unavailable: None, names, openings, persistence: None, skills_read: Instant::now() }
     }
 
     /// Whether no list has been built, and none has failed.
@@ -135,8 +143,18 @@ impl View {
         error_member(code::INTERNAL, &format!("the tools cannot be shown: {why}"))
     }
 
+    /// Reads changed skills before a call of a tool: always if the tool is the gateway's own, else
+    /// if they were last looked for a second ago.
+    pub(super) fn reload_skills_before(&mut self, upstream: &Upstream, tool: &str) {
+        let is_a_servers = self.shown.as_ref().is_some_and(|view| view.origins.contains_key(tool));
+        if !is_a_servers || self.skills_read.elapsed() >= SKILLS_AGE {
+            self.reload_skills(upstream);
+        }
+    }
+
     /// Reads changed skills, and updates the list if it contains other skills then.
     pub(super) fn reload_skills(&mut self, upstream: &Upstream) {
+        self.skills_read = Instant::now();
         if self.shown.as_mut().is_some_and(|view| view.conversation.reload_skills().is_some()) {
             self.show_changed(upstream);
         }

@@ -144,5 +144,9 @@ fn a_prompt_starts_a_skill_that_the_model_may_not() {
     let tools = lines.asked("5", "tools/list", &json!({}));
     assert!(tools.to_string().contains("- late: Late."), "{tools}");
     assert!(lines.asked("6", "prompts/list", &json!({})).to_string().contains("\"late\""));
+    // The model may know of a skill from elsewhere.
+    place.put("skills/later/SKILL.md", "---\nname: later\ndescription: Later.\n---\nMuch later.\n");
+    let activated = lines.asked("7", "tools/call", &json!({"name": "activate_skill", "arguments": {"name": "later"}}));
+    assert!(activated.to_string().contains("Much later."), "{activated}");
     assert_eq!(lines.end(), Some(0));
 }

@@ -167,9 +167,14 @@ fn entry_tokens(entry: &Folded<'_>) -> usize {
 
 /// The estimate for a complete tool, without the parts of its schema that OpenAI does not bill.
 pub(super) fn full_tokens(tool: &Tool) -> usize {
-    let unbilled: usize = unbilled_texts(tool).map(|text| text_cost(text, 11)).sum();
+    full_by(tool, LETTERS)
+}
+
+/// The same with another number of letters for one token.
+fn full_by(tool: &Tool, letters: usize) -> usize {
+    let unbilled: usize = unbilled_texts(tool).map(|text| text_cost(text, 11, letters)).sum();
     let parameters = if tool.declares_parameters() { tool.parameters_text() } else { "" };
-    estimated_tokens(tool.name().as_str(), tool.description(), parameters).saturating_sub(unbilled / 10)
+    tokens_by(tool.name().as_str(), tool.description(), parameters, letters).saturating_sub(unbilled / 10)
 }
 
 /// The `$schema` and the title of a tool's schema. OpenAI bills neither, except for the title of a
@@ -189,9 +194,27 @@ fn scaled(tokens: usize, factor: u32) -> usize {
 /// The tokens of the shortest tool, `type t = () => any;`.
 const LEAST_TOKENS: usize = 8;
 
+/// The letters of a word for one token, on average over the corpora.
+pub(super) const LETTERS: usize = 7;
+
+/// The letters of a word for one token if it is a common one: `workspace` is one token of o200k.
+pub(super) const MOST_LETTERS: usize = 10;
+
+/// The tokens that a shorter description and schema save, estimated with this many letters of a word
+/// for one token.
+pub(super) fn saved_by(tool: &Tool, description: &str, parameters: &str, letters: usize) -> usize {
+    full_by(tool, letters).saturating_sub(tokens_by(tool.name().as_str(), description, parameters, letters))
+}
+
 /// The estimate for one tool.
 pub(super) fn estimated_tokens(name: &str, description: &str, parameters: &str) -> usize {
-    let tenths = text_cost(name, 13) + text_cost(description, 13) + text_cost(parameters, 11);
+    tokens_by(name, description, parameters, LETTERS)
+}
+
+/// The same with another number of letters for one token.
+fn tokens_by(name: &str, description: &str, parameters: &str, letters: usize) -> usize {
+    let tenths =
+        text_cost(name, 13, letters) + text_cost(description, 13, letters) + text_cost(parameters, 11, letters);
     (tenths / 10).saturating_sub(4).max(LEAST_TOKENS)
 }
 
@@ -244,13 +267,13 @@ fn json_cost(text: &str, word: usize, punctuation: usize) -> usize {
 ///
 /// Makes a single pass over the bytes, because startup scans several hundred kilobytes of schemas
 /// several times.
-fn text_cost(text: &str, word: usize) -> usize {
+fn text_cost(text: &str, word: usize, letters: usize) -> usize {
     let mut tenths = 0;
     let mut start = 0;
     let cost = |run: &[u8]| match run {
         [] => 0,
         run if is_cheap(run) => 12,
-        run => word * run.len().div_ceil(7),
+        run => word * run.len().div_ceil(letters),
     };
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use self::reach::Definitions;
 use self::schema::{partial_text, signature_text};
-use super::cost::{UNBILLED, estimated_tokens, full_tokens, unbilled_texts};
+use super::cost::{UNBILLED, estimated_tokens, full_tokens, saved_by, unbilled_texts};
 use super::{Detail, Planned, first_sentence};
 use crate::catalog::Tool;
 
@@ -69,18 +69,18 @@ impl FoldedForm {
         !self.detail.is_in_array() || native && self.deferred
     }
 
-    /// The number of prompt tokens that the form saves, estimated.
-    pub(super) fn saved_tokens(&self, tool: &Tool, native: bool) -> usize {
-        let full = full_tokens(tool);
+    /// The number of prompt tokens that the form saves, estimated with this many letters of a word
+    /// for one token.
+    pub(super) fn saved_tokens(&self, tool: &Tool, native: bool, letters: usize) -> usize {
         if self.is_absent(native) {
-            return full;
+            return full_tokens(tool);
         }
         let description = self.description.as_deref().unwrap_or_else(|| tool.description());
         match self.schema.as_deref() {
             None if self.detail == Detail::Full => 0,
             schema => {
                 let schema = schema.unwrap_or_else(|| tool.parameters_text());
-                full.saturating_sub(estimated_tokens(tool.name().as_str(), description, schema))
+                saved_by(tool, description, schema, letters)
             }
         }
     }

@@ -88,6 +88,29 @@ impl Layers {
         Ok(layers)
     }
 
+    /// Reports that scripts are configured as tools, and why none is one. A gateway, which opens
+    /// layers for each conversation, reports it once.
+    pub(super) fn report_scripts(self, config: &Config) -> Self {
+        let settings = &config.settings;
+        if !settings.skills.as_tools || self.scripts.is_some() {
+            return self;
+        }
+        let (why, help) = match (settings.skill_scripts.enabled, self.skills.is_some()) {
+            (false, _) => {
+                ("skill_scripts.enabled is off", "add [skill_scripts] enabled = true to the user's toolfold.toml")
+            }
+            (true, false) => ("skills are off", "set skills.mode = \"on\""),
+            (true, true) => ("there is no policy, and scripts run only under one", "name one with --policy"),
+        };
+        let place = match config.origin(&keys::skills::AS_TOOLS) {
+            Origin::File(place) => place.clone(),
+            _ => Place::default(),
+        };
+        let message = format!("skills.as_tools has no effect: {why}");
+        say_all(&[Diagnostic::warning("script-tools-off", place, message).help(help)]);
+        self
+    }
+
     /// Adds the scripts, which run only under a policy. `store`: the file of the store.
     fn with_scripts(&mut self, config: &Config, store: &Path) {
         let base = store.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -104,7 +104,8 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), ("", &args.presented.id))?;
+    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), ("", &args.presented.id))?
+        .report_scripts(&input.config);
     let store = layers.person.as_ref().map(|person| person.store.clone());
     if args.checkpoint.is_some() && store.is_none() {
         return Err(

@@ -236,3 +236,34 @@ fn the_agent_of_the_example_starts_asks_and_runs() {
         assert!(said.starts_with(&expected), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// Scripts that are configured as tools and are none: every command that shows tools says why.
+#[test]
+fn scripts_that_are_not_offered_are_reported_with_the_reason() {
+    let enabled = "[skill_scripts]\nenabled = true\n";
+    let cases = [
+        (String::new(), "skill_scripts.enabled is off"),
+        (format!("mode = \"off\"\n{enabled}"), "skills are off"),
+        (enabled.to_owned(), "there is no policy"),
+    ];
+    for (rest, why) in cases {
+        let place = Place::new();
+        let settings = format!("[skills]\nas_tools = true\nusual = false\nroots = [\"../../skills\"]\n{rest}");
+        let file = place.put("config/toolfold/toolfold.toml", &settings);
+        skill(&place, "report", "", "echo done");
+        let tools = place.put("tools.json", r#"[{"name":"t","inputSchema":{"type":"object"}}]"#);
+        let server = server("--raw");
+        let all: [&[&str]; 4] = [
+            &["tools", "--tools", &tools],
+            &["expand", "--tools", &tools, "t"],
+            &["session", "--tools", &tools, "--store", &place.file("store.sqlite")],
+            &["gateway", "doctor", "--", &server[0], &server[1]],
+        ];
+        for args in all {
+            let ran = place.command(TOOLFOLD).args(args).output().unwrap();
+            let err = String::from_utf8(ran.stderr).unwrap();
+            let warning = format!("{file}:2:12: warning[script-tools-off]: skills.as_tools has no effect: {why}");
+            assert_eq!(err.matches(&warning).count(), 1, "{args:?}: {err}");
+        }
+    }
+}

@@ -200,8 +200,8 @@ pub(super) const LETTERS: usize = 7;
 /// The letters of a word for one token if it is a common one: `workspace` is one token of o200k.
 pub(super) const MOST_LETTERS: usize = 10;
 
-/// The tokens that a shorter description and schema save, estimated with this many letters of a word
-/// for one token.
+/// The tokens that a shorter description and schema save, estimated with this many letters of a
+/// word for one token.
 pub(super) fn saved_by(tool: &Tool, description: &str, parameters: &str, letters: usize) -> usize {
     full_by(tool, letters).saturating_sub(tokens_by(tool.name().as_str(), description, parameters, letters))
 }

@@ -1,7 +1,7 @@
 //! The tokens of every arm by tiktoken, on the first turn and for each expanded category: of the
 //! built-in tools and, where they are present, of the lists of the corpora.
 //! `cargo bench --bench tokens` prints them. The first-turn figures of README are among them, and
-//! `crates/measure/tests/tokens.rs` compares those of the built-in tools exactly.
+//! `crates/measure/tests/it` compares those of the built-in tools exactly.
 #![allow(missing_docs, reason = "benches document themselves by name")]
 #![allow(clippy::disallowed_methods, reason = "a bench reads the corpora")]
 

@@ -85,8 +85,8 @@ impl Presentation {
     /// Whether folding saves more than its meta-tools cost, in estimated tokens of OpenAI, which
     /// bills the fewest of the providers. The saving must be nine twentieths more, because the
     /// estimate of a short text can be off by a fifth, and a fifth more where long words are billed
-    /// as one token. With this rule, no arm of 7,700 generated lists (11 seeds of the test `dearer`)
-    /// and 44 real ones is billed more than `full`.
+    /// as one token. With this rule, no arm of 7,700 generated lists (11 seeds of the test
+    /// `dearer`) and 44 real ones is billed more than `full`.
     fn saves(&self, catalog: &Catalog) -> bool {
         let native = self.arm.delivery() == Delivery::Native;
         let cost: usize = self.meta.iter().map(|tool| full_tokens(tool).max(definition_tokens(tool))).sum();

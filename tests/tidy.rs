@@ -5,7 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use syn::visit::{self, Visit};
+#[path = "tidy/source.rs"]
+mod source;
+
+use source::{Module, normal, sources};
 
 /// Files aim for 400 lines; beyond this they have more than one subject.
 const MAX_LINES: usize = 420;
@@ -92,10 +95,6 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 
-fn syntax(path: &str) -> syn::File {
-    syn::parse_file(&text(path)).unwrap_or_else(|why| panic!("{path}:{}: {why}", why.span().start().line))
-}
-
 #[test]
 fn every_file_is_short() {
     let python = ["bindings", "examples"].into_iter().flat_map(files).filter(|path| path.ends_with(".py"));
@@ -125,7 +124,7 @@ fn no_file_is_forgotten() {
         };
         if is_root {
             let folder = path.rsplit_once('/').unwrap().0.to_owned();
-            declared(&syntax(&path).items, [&folder, &folder], &mut known);
+            declared(&sources()[&path].modules, [&folder, &folder], &mut known);
             known.insert(path);
         }
     }
@@ -137,54 +136,25 @@ fn no_file_is_forgotten() {
 
 /// Adds the files that modules declare, and those that these declare: by their names below
 /// `folder`, by a path below the folder `own` of the file that says it.
-fn declared(items: &[syn::Item], [folder, own]: [&str; 2], known: &mut BTreeSet<String>) {
-    for item in items {
-        let syn::Item::Mod(item) = item else { continue };
-        let name = item.ident.to_string();
-        match (&item.content, path_of(item)) {
-            (Some((_, items)), None) => {
+fn declared(modules: &[Module], [folder, own]: [&str; 2], known: &mut BTreeSet<String>) {
+    for Module { name, path, content } in modules {
+        match (content, path) {
+            (Some(modules), None) => {
                 let inner = format!("{folder}/{name}");
-                declared(items, [&inner, &inner], known);
+                declared(modules, [&inner, &inner], known);
             }
             // A layer compiled by itself: its files belong to the library, which declares them.
             (Some(_), Some(_)) => {}
             (None, given) => {
-                let path = given.map_or_else(|| format!("{folder}/{name}.rs"), |given| format!("{own}/{given}"));
+                let path =
+                    given.as_ref().map_or_else(|| format!("{folder}/{name}.rs"), |given| format!("{own}/{given}"));
                 assert!(root().join(&path).is_file(), "{path} is declared but missing");
                 let inner = path.strip_suffix(".rs").unwrap().to_owned();
                 let own = path.rsplit_once('/').unwrap().0.to_owned();
-                declared(&syntax(&path).items, [&inner, &own], known);
+                let Some(source) = sources().get(&normal(&path)) else { panic!("{path} is not among the sources") };
+                declared(&source.modules, [&inner, &own], known);
                 known.insert(path);
             }
-        }
-    }
-}
-
-/// What `#[path = "…"]` of a module says.
-fn path_of(item: &syn::ItemMod) -> Option<String> {
-    let attribute = item.attrs.iter().find(|attr| attr.path().is_ident("path"))?;
-    let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
-    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &pair.value else { return None };
-    Some(text.value())
-}
-
-/// Adds the number of functions in the inherent `impl` blocks of each type, by the name of the
-/// type.
-fn count_methods(items: &[syn::Item], methods: &mut BTreeMap<String, usize>) {
-    for item in items {
-        match item {
-            syn::Item::Mod(module) => {
-                if let Some((_, items)) = &module.content {
-                    count_methods(items, methods);
-                }
-            }
-            syn::Item::Impl(block) if block.trait_.is_none() => {
-                let syn::Type::Path(of) = &*block.self_ty else { continue };
-                let Some(name) = of.path.segments.last() else { continue };
-                let functions = block.items.iter().filter(|item| matches!(item, syn::ImplItem::Fn(_))).count();
-                *methods.entry(name.ident.to_string()).or_default() += functions;
-            }
-            _ => {}
         }
     }
 }
@@ -205,7 +175,10 @@ fn every_type_has_one_subject() {
     let mut crates: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
     for path in rust_files() {
         if let Some(own) = crate_of(&path) {
-            count_methods(&syntax(&path).items, crates.entry(own).or_default());
+            let types = crates.entry(own).or_default();
+            for (name, methods) in &sources()[&path].methods {
+                *types.entry(name.clone()).or_default() += methods;
+            }
         }
     }
     for (own, types) in &crates {
@@ -278,28 +251,11 @@ fn comments_are_at_most_100_columns_wide() {
     }
 }
 
-/// Every `#[allow]` and `#[expect]` says why: clippy misses those that its own configuration turns
-/// off.
-struct Exceptions(Vec<usize>);
-
-impl<'ast> Visit<'ast> for Exceptions {
-    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
-        let syn::Meta::List(list) = &attribute.meta else { return };
-        let excepts = attribute.path().is_ident("allow") || attribute.path().is_ident("expect");
-        let says_why = |token| matches!(token, proc_macro2::TokenTree::Ident(word) if word == "reason");
-        if excepts && !list.tokens.clone().into_iter().any(says_why) {
-            self.0.push(attribute.pound_token.spans[0].start().line);
-        }
-        visit::visit_attribute(self, attribute);
-    }
-}
-
 #[test]
 fn every_exception_has_a_reason() {
-    for path in rust_files() {
-        let mut exceptions = Exceptions(Vec::new());
-        exceptions.visit_file(&syntax(&path));
-        assert!(exceptions.0.is_empty(), "{path}:{}: `allow` without `reason = \"…\"`", exceptions.0[0]);
+    for (path, source) in sources() {
+        let lines = &source.unexplained;
+        assert!(lines.is_empty(), "{path}:{lines:?}: `allow` without `reason = \"…\"`");
     }
 }
 
@@ -333,17 +289,14 @@ fn the_loop_of_the_readme_is_tested() {
 fn every_unit_test_of_the_library_is_compiled() {
     let mut compiled = Vec::new();
     for path in files("tests").iter().filter(|path| path.ends_with("_alone.rs")) {
-        for item in syntax(path).items {
-            let syn::Item::Mod(item) = item else { continue };
-            match &item.content {
-                Some((_, layers)) => {
-                    let folder = path_of(&item).unwrap_or_default().replace("../", "");
-                    compiled.extend(layers.iter().filter_map(|item| match item {
-                        syn::Item::Mod(layer) => Some(format!("{folder}/{}", layer.ident)),
-                        _ => None,
-                    }));
+        for Module { path: given, content, .. } in &sources()[path].modules {
+            let given = given.as_ref().map(|given| given.replace("../", ""));
+            match content {
+                Some(layers) => {
+                    let folder = given.unwrap_or_default();
+                    compiled.extend(layers.iter().map(|layer| format!("{folder}/{}", layer.name)));
                 }
-                None => compiled.extend(path_of(&item).map(|given| given.replace("../", "").replace(".rs", ""))),
+                None => compiled.extend(given.map(|given| given.replace(".rs", ""))),
             }
         }
     }

@@ -155,7 +155,7 @@ pub struct SkillLibrary {
 impl SkillLibrary {
     /// Finds and reads all skills. An error in one never hides another.
     pub fn discover(fs: &dyn SkillFs, discovery: Discovery, cache: &mut DiscoveryCache) -> Loaded<Self> {
-        let Walked { found, notes: mut diagnostics, listed } = walk(fs, &discovery.roots, discovery.limits);
+        let Walked { found, notes: mut diagnostics, listed, absent } = walk(fs, &discovery.roots, discovery.limits);
         let mut findings: Vec<Finding> = Vec::with_capacity(found.len());
         let mut documents = HashMap::with_capacity(found.len());
         let mut held = Held::new(discovery.limits);
@@ -182,9 +182,7 @@ impl SkillLibrary {
         }
         cache.files =
             found.iter().map(|found| found.file.clone()).filter(|file| documents.contains_key(file)).collect();
-        (cache.documents, cache.listed) = (documents, listed);
-        let absent = discovery.roots.iter().filter(|root| fs.look(&root.path).is_err());
-        cache.absent = absent.map(|root| root.path.clone()).collect();
+        (cache.documents, cache.listed, cache.absent) = (documents, listed, absent);
         for document in &discovery.builtin {
             findings.push(builtin(document));
         }

@@ -54,16 +54,25 @@ pub(crate) struct Walked {
     pub(crate) notes: Vec<Diagnostic>,
     /// The folders that were listed, with their stamps before.
     pub(crate) listed: Vec<(PathBuf, Stamp)>,
+    /// The roots that did not exist.
+    pub(crate) absent: Vec<PathBuf>,
 }
 
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
-    let places = roots.iter().filter_map(|root| fs.canonical(&root.path).ok()).collect();
+    // Of a hundred usual places one or two exist: a look costs less than to resolve a path.
+    let looks = Vec::from_iter(roots.iter().map(|root| fs.look(&root.path)));
+    let found = roots.iter().zip(&looks).filter(|(_, look)| look.is_ok());
+    let places = found.filter_map(|(root, _)| fs.canonical(&root.path).ok()).collect();
+    let missing = roots.iter().zip(&looks).filter(|(_, look)| look.is_err());
+    let absent = missing.map(|(root, _)| root.path.clone()).collect();
     let (seen, found, notes, listed) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
     let mut walk = Walk { fs, limits, places, seen, found, notes, listed };
-    for (number, root) in roots.iter().enumerate() {
-        walk.root(number, root);
+    for (number, (root, look)) in roots.iter().zip(&looks).enumerate() {
+        if look != &Err(FsError::NotFound) || root.scope == Scope::Explicit {
+            walk.root(number, root);
+        }
     }
-    Walked { found: walk.found, notes: walk.notes, listed: walk.listed }
+    Walked { found: walk.found, notes: walk.notes, listed: walk.listed, absent }
 }
 
 struct Walk<'a> {

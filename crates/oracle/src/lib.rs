@@ -1,1 +1,1 @@
-//! Nothing: the package has tests that compare the policy with other engines.
+//! Nothing: the package has a test that compares rules over earlier calls with another engine.

@@ -1,5 +1,6 @@
 //! The shell reader against another parser, [brush](https://crates.io/crates/brush-parser): what
 //! brush finds in a line, the reader finds too.
+#![allow(clippy::disallowed_methods, reason = "a test reads the corpora")]
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};

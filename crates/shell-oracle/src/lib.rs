@@ -1,0 +1,1 @@
+//! Nothing: the package has a test that compares the shell reader with another one.

@@ -70,7 +70,7 @@ impl FoldedForm {
     }
 
     /// The number of prompt tokens that the form saves, estimated with this many letters of a word
-    /// for one token.
+    /// for one token; the usual estimate if the tool is absent from the array.
     pub(super) fn saved_tokens(&self, tool: &Tool, native: bool, letters: usize) -> usize {
         if self.is_absent(native) {
             return full_tokens(tool);

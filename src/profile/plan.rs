@@ -90,7 +90,7 @@ impl Presentation {
     fn saves(&self, catalog: &Catalog) -> bool {
         let native = self.arm.delivery() == Delivery::Native;
         let cost: usize = self.meta.iter().map(|tool| full_tokens(tool).max(definition_tokens(tool))).sum();
-        let saves = |letters: usize, least: usize| {
+        let exceeds = |letters: usize, least: usize| {
             let mut saved = 0;
             // A few tools usually decide the result.
             catalog.iter().zip(&self.closed).any(|(tool, form)| {
@@ -98,7 +98,7 @@ impl Presentation {
                 saved > least
             })
         };
-        saves(LETTERS, cost * 29 / 20) && saves(MOST_LETTERS, cost * 12 / 10)
+        exceeds(LETTERS, cost * 29 / 20) && exceeds(MOST_LETTERS, cost * 12 / 10)
     }
 
     /// The same presentation with nothing folded, and so without meta-tools.

@@ -16,8 +16,8 @@ pub(super) struct Source {
     pub(super) unexplained: Vec<usize>,
 }
 
-/// A module of a file: its name, what `#[path = "…"]` says of it, and its own modules if they are
-/// in the same file.
+/// A module that a file declares: its name, the value of its `#[path = "…"]`, and its own modules
+/// if they are in the same file.
 pub(super) struct Module {
     pub(super) name: String,
     pub(super) path: Option<String>,
@@ -58,7 +58,7 @@ fn modules(items: &[syn::Item]) -> Vec<Module> {
     items.iter().filter_map(of).collect()
 }
 
-/// What `#[path = "…"]` of a module says.
+/// The value of `#[path = "…"]` of a module.
 fn path_of(item: &syn::ItemMod) -> Option<String> {
     let attribute = item.attrs.iter().find(|attr| attr.path().is_ident("path"))?;
     let syn::Meta::NameValue(pair) = &attribute.meta else { return None };

@@ -59,7 +59,7 @@ pub(crate) struct Walked {
 }
 
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
-    // Of a hundred usual places one or two exist: a look costs less than to resolve a path.
+    // One or two of about 100 usual places exist, and a look is cheaper than resolving a path.
     let looks = Vec::from_iter(roots.iter().map(|root| fs.look(&root.path)));
     let found = roots.iter().zip(&looks).filter(|(_, look)| look.is_ok());
     let places = found.filter_map(|(root, _)| fs.canonical(&root.path).ok()).collect();

@@ -237,7 +237,8 @@ fn the_agent_of_the_example_starts_asks_and_runs() {
     }
 }
 
-/// Scripts that are configured as tools and are none: every command that shows tools says why.
+/// If scripts are configured as tools and none is offered, each command that shows tools prints the
+/// reason.
 #[test]
 fn scripts_that_are_not_offered_are_reported_with_the_reason() {
     let enabled = "[skill_scripts]\nenabled = true\n";

@@ -25,8 +25,8 @@ use crate::settings::{Opened, Origin};
 use crate::version::STATELESS;
 use crate::watch::Observed;
 
-/// How long calls of servers' tools rely on the skills that were read last: to look costs a hundred
-/// system calls, more than all else that a call costs.
+/// The least time between two checks for changed skills during calls of servers' tools: a check
+/// takes about 100 system calls, which is more time than the rest of a call.
 const SKILLS_AGE: Duration = Duration::from_secs(1);
 
 pub(super) struct View {

@@ -22,8 +22,8 @@ use super::policy_set::Policy;
 use super::rule::{Access, Rule, ToolPattern};
 use crate::diagnostic::visible;
 
-/// How many calls are tried at most: seconds for hundreds of changed rules, minutes for thousands of
-/// rules.
+/// How many calls are tried at most: seconds for hundreds of changed rules, minutes for thousands
+/// of rules.
 const MAX_TRIED: usize = 50_000;
 
 /// The folders of the calls that are tried.

@@ -7,6 +7,7 @@ mod invisible;
 
 pub use invisible::{Invisible, hidden_in, invisible, is_invisible, visible};
 
+use std::borrow::Cow;
 use std::fmt;
 
 use schemars::JsonSchema;
@@ -102,11 +103,27 @@ impl fmt::Display for Place {
         }
         f.write_str(&parts.join(":"))?;
         match &self.path {
-            Some(path) if parts.is_empty() => f.write_str(&visible(path)),
-            Some(path) => write!(f, " at {}", visible(path)),
+            Some(path) if parts.is_empty() => f.write_str(&visible(&bounded(path))),
+            Some(path) => write!(f, " at {}", visible(&bounded(path))),
             None => Ok(()),
         }
     }
+}
+
+/// The most characters of a message, a help or a path: an input whose key is a whole description
+/// would otherwise fill the screen.
+const MAX_CHARS: usize = 480;
+
+/// The text, without its middle if it is longer than [`MAX_CHARS`]. The end remains, because it
+/// often states what is wrong with the quoted input before it.
+fn bounded(text: &str) -> Cow<'_, str> {
+    const TAIL: usize = MAX_CHARS / 3;
+    let mut ends = text.char_indices().map(|(at, _)| at);
+    let Some(head) = ends.nth(MAX_CHARS - TAIL).filter(|_| text.chars().nth(MAX_CHARS).is_some()) else {
+        return text.into();
+    };
+    let tail = text.char_indices().rev().nth(TAIL - 2).map_or(text.len(), |(at, _)| at);
+    format!("{}…{}", text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default()).into()
 }
 
 /// A problem or a remark about an input.
@@ -119,7 +136,8 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The place of the problem.
     pub place: Place,
-    /// What is wrong: lower case, user input in backticks, no full stop.
+    /// What is wrong: lower case, user input in backticks, no full stop. As it is created, at most
+    /// 480 characters: of a longer one, the middle is replaced by `…`.
     pub message: String,
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,13 +164,13 @@ impl Diagnostic {
     }
 
     fn new(code: &'static str, severity: Severity, place: Place, message: impl Into<String>) -> Self {
-        Self { code, severity, place, message: message.into(), help: None }
+        Self { code, severity, place, message: bounded(&message.into()).into_owned(), help: None }
     }
 
     /// Adds how to fix the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(bounded(&help.into()).into_owned());
         self
     }
 
@@ -251,3 +269,19 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_keeps_its_start_and_its_end() {
+        for length in [0, MAX_CHARS - 8, MAX_CHARS, 100_000] {
+            let shown =
+                Diagnostic::error("long", Place::default(), format!("key `{}` is bad", "é".repeat(length))).message;
+            assert!(shown.starts_with("key `") && shown.ends_with("` is bad"), "{shown}");
+            assert_eq!(shown.chars().count(), (length + 13).min(MAX_CHARS));
+            assert_eq!(shown.contains('…'), length + 13 > MAX_CHARS);
+        }
+    }
+}

@@ -5,13 +5,16 @@
 //! the common vocabulary, and 0.7 MB in an archive. The other one is deflated to 0.3 MB. A test
 //! packs the crate's vocabularies and compares. Pattern and merging are those of `tiktoken-rs`.
 
+mod tokens;
+
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use fancy_regex::Regex;
 use rustc_hash::FxHashMap;
-use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR, Rank, byte_pair_split};
+use tiktoken_rs::{CoreBPE, O200K_BASE_PAT_STR};
 
+use self::tokens::Tokens;
 use super::Encoding;
 
 const O200K_BASE: &[u8] = include_bytes!("vocabulary/o200k_base.bin");
@@ -24,15 +27,15 @@ const CL100K_BASE_BYTES: usize = 500_256;
 /// tiktoken-rs 0.12.1, which exports only the other pattern.
 const CL100K_BASE_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s";
 
-/// The longest piece that is merged with [`byte_pair_split`], in bytes: its time grows with the
-/// square of the length. Pieces of text and of JSON are shorter.
+/// The longest piece that is merged pair by pair, in bytes: its time grows with the square of the
+/// length. Pieces of text and of JSON are shorter.
 const LONGEST_PIECE: usize = 256;
 
-/// A vocabulary of OpenAI. `CoreBPE` of `tiktoken-rs` copies the tokens twice and sorts them, which
-/// takes twice the time and three times the memory; only pieces that are long need it.
+/// A vocabulary of OpenAI. `CoreBPE` of `tiktoken-rs` owns each token four times, which takes ten
+/// times the time to load and six times the memory; only pieces that are long need it.
 pub(super) struct Vocabulary {
     encoding: Encoding,
-    ranks: FxHashMap<Vec<u8>, Rank>,
+    tokens: Tokens,
     pattern: Regex,
     whole: OnceLock<Option<CoreBPE>>,
 }
@@ -51,9 +54,9 @@ pub(super) fn vocabulary(encoding: Encoding) -> Option<&'static Vocabulary> {
 
 impl Vocabulary {
     fn load(encoding: Encoding) -> Option<Self> {
-        let ranks = unpack_tokens(&packed(encoding)?);
+        let tokens = Tokens::unpack(&packed(encoding)?);
         let pattern = Regex::new(pattern_of(encoding)).ok()?;
-        Some(Self { encoding, ranks, pattern, whole: OnceLock::new() })
+        Some(Self { encoding, tokens, pattern, whole: OnceLock::new() })
     }
 
     /// The number of tokens of a text.
@@ -71,22 +74,23 @@ impl Vocabulary {
     }
 
     fn count_piece(&self, piece: &str) -> usize {
-        if piece.len() < 2 || self.ranks.contains_key(piece.as_bytes()) {
+        if piece.len() < 2 || self.tokens.rank(piece.as_bytes()).is_some() {
             return 1;
         }
         if piece.len() <= LONGEST_PIECE {
-            return byte_pair_split(piece.as_bytes(), &self.ranks).len();
+            return self.tokens.merge(piece.as_bytes());
         }
-        match self.whole.get_or_init(|| whole(self.encoding)) {
+        match self.whole.get_or_init(|| self.whole()) {
             Some(whole) => whole.encode_ordinary(piece).len(),
             None => piece.len(),
         }
     }
-}
 
-/// The tokenizer of `tiktoken-rs`, which merges a long piece with a heap.
-fn whole(encoding: Encoding) -> Option<CoreBPE> {
-    CoreBPE::new(unpack_tokens(&packed(encoding)?), FxHashMap::default(), pattern_of(encoding)).ok()
+    /// The tokenizer of `tiktoken-rs`, which merges a long piece with a heap.
+    fn whole(&self) -> Option<CoreBPE> {
+        let ranked = self.tokens.iter().map(<[u8]>::to_vec).zip(0..);
+        CoreBPE::new(ranked.collect(), FxHashMap::default(), pattern_of(self.encoding)).ok()
+    }
 }
 
 fn pattern_of(encoding: Encoding) -> &'static str {
@@ -109,46 +113,9 @@ fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
     }
 }
 
-/// The number of single-byte tokens.
-const BYTES: usize = 256;
-
-/// The tokens of a packed vocabulary with their ranks.
-fn unpack_tokens(packed: &[u8]) -> FxHashMap<Vec<u8>, Rank> {
-    let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
-    let count = tables.len() / 5;
-    let mut tokens: Vec<Vec<u8>> = Vec::with_capacity(BYTES + count);
-    tokens.extend(bytes.iter().map(|byte| vec![*byte]));
-    for at in 0..count {
-        let byte = |table: usize| tables.get(table * count + at).copied().unwrap_or_default();
-        let (first, second) = (rank(byte(0), byte(1), byte(4) >> 4), rank(byte(2), byte(3), byte(4) & 15));
-        let (Some(first), Some(second)) = (tokens.get(first), tokens.get(second)) else { break };
-        tokens.push([first.as_slice(), second].concat());
-    }
-    let ranked = tokens.into_iter().zip(0..);
-    ranked.collect()
-}
-
-/// A rank from its low, middle and high byte.
-fn rank(low: u8, middle: u8, high: u8) -> usize {
-    usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_damaged_vocabulary_has_fewer_tokens() {
-        let whole = packed(Encoding::O200kBase).unwrap();
-        assert_eq!(unpack_tokens(&whole[..BYTES - 1]).len(), 0);
-        assert_eq!(unpack_tokens(&whole[..BYTES + 4]).len(), BYTES);
-        let mut own = vec![7; BYTES];
-        own[1] = 8;
-        // The pairs of ranks 0 and 1, and 0 and 999, which no token has.
-        own.extend([0, 0, 0, 0, 1, 231, 0, 3, 0, 0]);
-        let found = unpack_tokens(&own);
-        assert_eq!((found.len(), found.get([7, 8].as_slice())), (3, Some(&256)));
-    }
 
     #[test]
     fn packed_vocabularies_are_the_crates_own() {
@@ -156,10 +123,11 @@ mod tests {
             (Encoding::O200kBase, tiktoken_rs::o200k_base().unwrap(), 199_998),
             (Encoding::Cl100kBase, tiktoken_rs::cl100k_base().unwrap(), 100_256),
         ] {
-            let tokens = unpack_tokens(&packed(encoding).unwrap());
-            assert_eq!(tokens.len(), count);
-            for (token, rank) in tokens {
+            let tokens = Tokens::unpack(&packed(encoding).unwrap());
+            assert_eq!(tokens.iter().count(), count);
+            for (token, rank) in tokens.iter().zip(0..) {
                 assert_eq!(own.decode_bytes(&[rank]).unwrap(), token, "rank {rank}");
+                assert_eq!(tokens.rank(token), Some(rank));
             }
         }
         let text = "Set fonts, fills: don't stop — 设置 1234567 \r\n\n  x\u{301}\t// “ok” ".repeat(20);

@@ -4,7 +4,6 @@
 //! the tier. A grant can lift an ask and nothing else. Nothing here depends on which tools are
 //! shown or expanded, or on which skills are active, except through the context.
 
-// loop
 use super::capability::PolicyTier;
 use super::context::{Annotations, Context, PolicyCall, ToolOrigin};
 use super::decision::{Decision, Effect, Fit, Reason, Verdict};

@@ -76,7 +76,7 @@ fn corpus_another_tool_changes_no_other_tool() {
     for set in corpus_sets() {
         let whole = listed(behind_a_gateway(&set));
         let names = ["mcp_status", "Bash", "tool_search", "mcp__x__y", "zz", "list_status_of_the_agent"];
-        for name in sample(names, 2) {
+        for name in sample(names, 1) {
             let schema = json!({"type": "object", "properties": {"verbose": {"type": "boolean"}}});
             let tool = json!({"name": name, "description": "State of the agent.", "inputSchema": schema});
             for server in 0..=set.len() {

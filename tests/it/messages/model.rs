@@ -388,7 +388,7 @@ fn forget_results(message: &mut Said) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(500, 10_000)))]
+    #![proptest_config(ProptestConfig::with_cases(toolfold_testing::cases_of(300, 10_000)))]
 
     /// No call runs without being judged, no approval runs two calls, no result is lost, and
     /// nothing is refused without an interruption or a rejection.

@@ -217,7 +217,7 @@ fn the_mean_of_random_sessions_is_at_most_that_of_full() {
         usize::try_from(state % below.max(1) as u64).unwrap()
     };
     let workload = Workload::default();
-    for (name, catalog) in lists("mcp") {
+    for (name, catalog) in toolfold_testing::sample(lists("mcp"), 8) {
         let engine = engine(&catalog, workload);
         for backend in LISTED {
             let mut measured = Measured::of(&catalog, backend);

@@ -149,7 +149,7 @@ fn damaged_pins_show_none_of_the_servers_tools() {
     let whole = std::fs::read_to_string(&file).unwrap();
     for damaged in [whole.replace("create_issue", "create_issuf"), whole[..whole.len() / 2].to_owned(), String::new()] {
         std::fs::write(&file, damaged).unwrap();
-        for on_change in ["ask", "hide", "accept", "strict"] {
+        for on_change in toolfold_testing::sample(["ask", "hide", "strict", "accept"], 2) {
             let mut talk = plain(&own, &["--on-change", on_change]);
             let names = talk.names();
             assert!(

@@ -214,7 +214,8 @@ fn misbehaving_servers_are_reported() {
     let big = Place::new();
     // More than 32 MiB. To read 750,000 tools takes 8 s without optimisation: a quick run has one
     // long description instead.
-    let list = if Cases::of_this_run().is_quick() {
+    let is_quick = Cases::of_this_run().is_quick();
+    let list = if is_quick {
         r#"printf ',{"name":"tool","description":"'; yes 1234567 | head -c 40000000 | tr '\n' ' '; printf '"}'"#
     } else {
         r#"yes ',{"name":"tool","inputSchema":{"type":"object"}}' | head -n 750000 | tr -d '\n'"#
@@ -222,10 +223,12 @@ fn misbehaving_servers_are_reported() {
     let large = big.shell_server(&format!(
         r#"printf '{{"jsonrpc":"2.0","id":%s,"result":{{"tools":[{{"name":"t","inputSchema":{{}}}}' "$id"; {list}; echo ']}}}}'"#
     ));
+    // In a quick run it ends soon, because it takes both processors for the second.
+    let flood = if is_quick { "sh -c 'yes garbage | head -n 20000; sleep 300'" } else { "sh -c 'yes garbage'" };
     let cases = [
         ("sleep 300".to_owned(), "within 1 s"),
         ("sh -c 'echo oops >&2; exit 3'".to_owned(), "oops"),
-        ("sh -c 'yes garbage'".to_owned(), "garbage"),
+        (flood.to_owned(), "garbage"),
         ("no-such-program-here".to_owned(), "was not found"),
         ("sh -c 'exit 0'".to_owned(), "process ended"),
         (server, "not so fast"),

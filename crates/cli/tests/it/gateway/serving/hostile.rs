@@ -178,7 +178,7 @@ fn fifty_megabytes_come_through() {
 #[test]
 fn ten_thousand_tools_come_whole() {
     let (count, last) = match Cases::of_this_run() {
-        Cases::Quick => (2_000, "grafana_list_issues"),
+        Cases::Quick => (800, "grafana_list_issues"),
         Cases::Ci | Cases::Long => (10_000, "grafana_list_issues_v6"),
     };
     let place = Place::new();

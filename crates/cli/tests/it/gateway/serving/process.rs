@@ -141,7 +141,7 @@ fn a_thousand_sessions_leave_nothing_behind() {
         cycle();
     }
     let before = files_of(gateway.child.id());
-    for _ in 0..toolfold_testing::cases_of(60, 1_000) {
+    for _ in 0..toolfold_testing::cases_of(30, 1_000) {
         cycle();
     }
     eventually("its files are closed", || files_of(gateway.child.id()) <= before + 5);

@@ -97,7 +97,7 @@ fn a_command_lists_several_servers_as_the_gateway_does() {
     };
     let report = json(&["report", "--mcp-config", &config, "--json"]);
     let first_turn = |arm: &str| report["arms"][arm]["first_turn_tokens"].as_u64().unwrap();
-    for arm in ["full", "stable", "index"] {
+    for arm in toolfold_testing::sample(["stable", "full", "index"], 2) {
         let command: Vec<String> =
             format!("{TOOLFOLD} gateway --servers {config} --arm {arm}").split(' ').map(str::to_owned).collect();
         let list = json!({"list": true});

@@ -112,6 +112,8 @@ pub struct Conversation {
     array: Option<Arc<ToolArray>>,
     /// When each call at the host began, for the audit only.
     in_flight: IndexMap<CallId, InFlight>,
+    /// The calls that were at the host when the process of a restored conversation ended.
+    unreported: IndexSet<CallId>,
     /// Whether calls are being replayed: they were judged before, so nothing is recorded or
     /// requested again.
     recalling: bool,
@@ -147,6 +149,7 @@ impl Conversation {
             logged,
             array: None,
             in_flight,
+            unreported: IndexSet::new(),
             recalling: false,
             unread: None,
             ended: false,

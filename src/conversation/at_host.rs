@@ -56,7 +56,7 @@ impl Conversation {
     /// The call as audit records and approvals identify it.
     pub(super) fn call_ref<'a>(&'a self, own: &'a CallId, identity: &'a CallIdentity) -> CallRef<'a> {
         let (label, message) = (identity.label(own).as_str(), identity.mark());
-        CallRef { conversation: self.id(), own: own.as_str(), label, message }
+        CallRef { conversation: self.id(), own: own.as_str(), label, message, unreported: None }
     }
 
     /// The provider's id of a remembered call.
@@ -73,4 +73,16 @@ impl Conversation {
             }
         }
     }
+}
+
+/// The provider's id of another call with the same target and arguments that was at the host when
+/// its process ended, so that it may have run.
+pub(super) fn unreported_call<'c>(conversation: &'c Conversation, own: &CallId, digest: &str) -> Option<&'c str> {
+    for earlier in conversation.unreported.iter().filter(|earlier| *earlier != own) {
+        let record = conversation.state.calls.get(earlier).filter(|record| record.became.is_at_host());
+        if let Some(record) = record.filter(|record| record.digest == digest) {
+            return Some(record.identity.label(earlier).as_str());
+        }
+    }
+    None
 }

@@ -187,7 +187,7 @@ impl Conversation {
         let value = current.arguments.value();
         let input = current.arguments.judged_input(resolved.tool);
         let exact = Exact { value: input.value().unwrap_or(&none), text: input.as_written() };
-        let mut judged = engine.policy().map(|policy| self.policy_verdict(policy, resolved.tool, exact, current.call));
+        let mut judged = engine.policy().map(|policy| self.policy_verdict(policy, resolved.tool, exact, current));
         // A person sees every digit that will run.
         if let Some(judged) = &mut judged
             && judged.verdict.decision != Decision::Allow

@@ -76,7 +76,10 @@ impl Engine {
         let engine = with_accepted_names(&engine, state.wire, &limits);
         let bound =
             Bound::for_engine(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
-        Ok(Conversation::new(engine, bound, Arc::new(limits), state))
+        let mut conversation = Conversation::new(engine, bound, Arc::new(limits), state);
+        let at_host = conversation.state.calls.iter().filter(|(_, record)| record.became.is_at_host());
+        conversation.unreported = at_host.map(|(own, _)| own.clone()).collect();
+        Ok(conversation)
     }
 
     /// The same engine with only the named tools; it has skills only if `activate_skill` is among
@@ -111,6 +114,7 @@ impl Conversation {
         let mut fork = Self::new(self.engine.clone(), self.bound.clone(), self.limits.clone(), state);
         fork.record_event(Event::Forked { state: Box::new(self.state.clone()) });
         fork.results = self.results.clone();
+        fork.unreported = self.unreported.clone();
         fork
     }
 

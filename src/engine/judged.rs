@@ -53,6 +53,8 @@ pub(crate) struct CallRef<'a> {
     pub(crate) label: &'a str,
     /// Distinguishes the call from others with that id; see [`Request::message`].
     pub(crate) message: Option<String>,
+    /// The provider's id of an identical call whose outcome is unknown.
+    pub(crate) unreported: Option<&'a str>,
 }
 
 /// What policy judges: a tool of the catalog, or a skill that is about to be activated.

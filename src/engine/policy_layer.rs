@@ -193,7 +193,8 @@ impl PolicyLayer {
         recalled: bool,
     ) -> Judged {
         let (subject, session) = (subject.into(), call_ref.conversation);
-        let context = self.context_of(subject, session);
+        let mut context = self.context_of(subject, session);
+        context.unreported = call_ref.unreported.map(str::to_owned);
         // Unreadable grants allow nothing.
         let mut grants: Vec<Grant> = self.gate.grants(context.now_ms).unwrap_or_default();
         if !grants.is_empty() {

@@ -41,7 +41,7 @@ impl PolicyLayer {
     /// Why the skill may not be started.
     pub(crate) fn start_by_person(&self, skill: &JudgedSkill, conversation: &str) -> Result<(), String> {
         let layer = self.clone().context(Context::clone(&self.context).with_interactive(true));
-        let call_ref = CallRef { conversation, own: "", label: "", message: None };
+        let call_ref = CallRef { conversation, own: "", label: "", message: None, unreported: None };
         let exact = Exact { value: &skill.arguments, text: None };
         let mut judged = layer.judge_call(skill, &skill.arguments, &call_ref, false);
         match judged.verdict.decision {

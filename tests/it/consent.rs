@@ -1,5 +1,7 @@
 //! Policy in the gate: its audit records, and how an approval resumes a waiting call.
 
+mod unreported;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

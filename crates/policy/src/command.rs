@@ -18,10 +18,10 @@ mod variables;
 pub(crate) use self::mistakes::Mistake;
 pub(crate) use self::options::OptionPattern;
 pub(crate) use self::samples::shell_word;
-use self::spellings::{may_be, may_mean, other_spellings, usual_program};
+use self::spellings::{has_another_name, may_mean, other_spellings, usual_program};
 use self::token::Token;
 use self::variables::VariablePattern;
-use super::argv::{Word, place_of, program};
+use super::argv::{Word, base_name, place_of, program};
 use super::decision::{Effect, Fit};
 use super::glob::climbs;
 use super::pattern_error::{PatternError, invalid};
@@ -206,8 +206,8 @@ impl CommandPattern {
 
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
-    pub(crate) fn fit_any_form(&self, forms: &[Vec<Word>]) -> Fit {
-        let mut best = Fit::No;
+    pub(crate) fn fit_any_form(&self, command: &CommandForms) -> Fit {
+        let (forms, mut best) = (&command.forms, Fit::No);
         for argv in forms {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));
             if best == Fit::Yes {
@@ -215,7 +215,7 @@ impl CommandPattern {
             }
         }
         let Some(program) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
-        if forms.iter().any(|argv| may_be(program, argv)) {
+        if command.has_another_name || command.programs.iter().any(|own| own == program) {
             let Some(words) = self.tokens.iter().map(Token::literal).collect::<Option<Vec<&str>>>() else {
                 return best;
             };
@@ -263,6 +263,29 @@ impl CommandPattern {
             fit = fit.min(option.among(rest, program));
         }
         fit
+    }
+}
+
+/// A command in the forms that ask and deny compare with every rule.
+pub(crate) struct CommandForms {
+    forms: Vec<Vec<Word>>,
+    /// The names of the program in the forms, without its folder.
+    programs: Vec<String>,
+    /// Whether one of them may be another program under its usual name.
+    has_another_name: bool,
+}
+
+impl CommandForms {
+    /// The forms of a command, as [`shell::forms`](super::shell::forms) lists them.
+    pub(crate) fn new(forms: Vec<Vec<Word>>) -> Self {
+        let mut programs: Vec<String> = Vec::new();
+        for name in forms.iter().filter_map(|argv| Some(base_name(argv.first()?.get()?))) {
+            if !programs.iter().any(|own| own == name) {
+                programs.push(name.to_owned());
+            }
+        }
+        let has_another_name = programs.iter().any(|name| has_another_name(name));
+        Self { forms, programs, has_another_name }
     }
 }
 

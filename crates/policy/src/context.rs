@@ -96,6 +96,9 @@ pub struct Context {
     /// Why what is called needs approval by its own account, such as a skill whose file says so:
     /// counts as an ask.
     pub asks: Option<String>,
+    /// The id of an earlier identical call whose outcome is unknown, because its process ended
+    /// before it was reported: counts as an ask, unless the call only reads.
+    pub unreported: Option<String>,
     /// The tenant: calls of one tenant are never counted for another. Empty: the store has one
     /// tenant.
     pub tenant: String,

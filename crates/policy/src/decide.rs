@@ -147,6 +147,16 @@ impl Policy {
         };
         caught.doubt = !caught.asks.is_empty();
         caught.asks.extend(cx.context.asks.as_deref().map(Reason::ask));
+        if let Some(earlier) = &cx.context.unreported
+            && cx.tier != Some(PolicyTier::ReadOnly)
+            && !cx.only_reads()
+        {
+            caught.doubt = true;
+            let earlier = visible(earlier);
+            caught
+                .asks
+                .push(Reason::ask(&format!("the identical call `{earlier}` may have run: its outcome is unknown")));
+        }
         for rule in self.rules().filter(|rule| rule.effect != Effect::Allow) {
             // A rule that does not match here may still match what an opaque part of the command
             // runs.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::argv::{self, Word, display};
 use super::capability::{PolicyTier, ToolCapability, texts, texts_of, unreadable};
+use super::command::CommandForms;
 use super::context::{Context, PolicyCall};
 use super::counted;
 use super::decision::Reason;
@@ -49,7 +50,7 @@ pub struct Prepared<'a> {
     /// the first of `effects.files`.
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
-    forms: Vec<Vec<Vec<Word>>>,
+    forms: Vec<CommandForms>,
     /// Why the floor may deny the call, if so; found at the first use.
     pub(crate) doubt: OnceCell<Option<Reason>>,
     /// The files that hints name, computed at the first use.
@@ -123,7 +124,7 @@ impl<'a> Prepared<'a> {
             target: first_text(arguments, capability.target.as_deref()).map(str::to_owned),
             capability,
             command_line,
-            forms: effects.commands.iter().map(|command| shell::forms(&command.words)).collect(),
+            forms: effects.commands.iter().map(|command| CommandForms::new(shell::forms(&command.words))).collect(),
             effects,
             reads,
             doubt: OnceCell::new(),

@@ -155,7 +155,7 @@ impl std::fmt::Display for ToolPattern {
 /// Whether a pattern fits a name as ask and deny compare it: names that a person would read as the
 /// same are the same.
 fn like(pattern: &str, name: &str) -> bool {
-    glob(pattern, name) || glob(&fold(pattern), &fold(name))
+    pattern == name || glob(pattern, name) || glob(&fold(pattern), &fold(name))
 }
 
 /// `mcp__server__tool`, with the characters replaced that providers forbid in names, as hosts do.
@@ -285,8 +285,9 @@ impl Rule {
     /// native tools only.
     pub(crate) fn covers(&self, call: &PolicyCall<'_>, target: Option<&str>, family: Option<Family>) -> bool {
         let of_family = self.family.is_some() && self.family == family;
-        self.tool.fits(call, target, self.effect)
-            || of_family && (self.effect != Effect::Allow || *call.origin == ToolOrigin::Native)
+        // In this order, because each rule is compared several times, and names take longer.
+        of_family && (self.effect != Effect::Allow || *call.origin == ToolOrigin::Native)
+            || self.tool.fits(call, target, self.effect)
     }
 
     /// Whether it is about neither paths nor hosts, so that it may cover what commands do.

@@ -1,7 +1,7 @@
 //! Tables of patterns: over commands, paths and hosts, and the compact form of rules.
 
 use crate::argv::Word;
-use crate::command::CommandPattern;
+use crate::command::{CommandForms, CommandPattern};
 use crate::decision::Fit;
 use crate::host::HostPattern;
 use crate::path::PathPattern;
@@ -40,7 +40,7 @@ fn commands() {
     ] {
         let pattern_ = CommandPattern::parse(pattern).unwrap();
         assert_eq!(pattern_.fit(&words(argv)), allow, "allow {pattern} ~ {argv}");
-        assert_eq!(pattern_.fit_any_form(&[words(argv)]), deny, "deny {pattern} ~ {argv}");
+        assert_eq!(pattern_.fit_any_form(&CommandForms::new(vec![words(argv)])), deny, "deny {pattern} ~ {argv}");
     }
 }
 

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::{Call, CallInProgress, ResolvedTool, skill};
 use crate::catalog::Tool;
+use crate::conversation::at_host::unreported_call;
 use crate::conversation::event::Event;
 use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
 use crate::conversation::reload::renew_for;
 use crate::conversation::state::Waiting;
 use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation, ForwardNotes};
-use crate::engine::{Exact, Judged, PolicyLayer, Subject};
+use crate::engine::{CallRef, Exact, Judged, PolicyLayer, Subject};
 use crate::policy::{Approval, ApprovalError, ApprovalState, CallUndo, Decision};
 use crate::wire::{Arguments, MetaRole, NUMBERED};
 
@@ -19,8 +20,17 @@ const MAX_OPEN: usize = 20;
 
 impl Conversation {
     /// The policy verdict on a call.
-    pub(super) fn policy_verdict(&self, policy: &PolicyLayer, tool: &Tool, exact: Exact<'_>, call: &Call) -> Judged {
-        policy.judge_call(tool, exact.value, &self.call_ref(&call.own, &call.identity), self.recalling)
+    pub(super) fn policy_verdict(
+        &self,
+        policy: &PolicyLayer,
+        tool: &Tool,
+        exact: Exact<'_>,
+        current: &CallInProgress<'_>,
+    ) -> Judged {
+        let own = &current.call.own;
+        let unreported = unreported_call(self, own, current.digest);
+        let call_ref = CallRef { unreported, ..self.call_ref(own, &current.call.identity) };
+        policy.judge_call(tool, exact.value, &call_ref, self.recalling)
     }
 
     /// Refuses a call that policy denies, and records the attempt. A failed record is ignored
@@ -69,7 +79,7 @@ impl Conversation {
                     // Another call was counted after this one was judged. One of the two has made
                     // progress, so this ends.
                     Err(ApprovalError::Raced) => {
-                        let judged = self.policy_verdict(policy, resolved.tool, exact, call);
+                        let judged = self.policy_verdict(policy, resolved.tool, exact, current);
                         self.decided(current, policy, resolved, exact, notes, judged)
                     }
                     Err(why) => {

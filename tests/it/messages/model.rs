@@ -2,63 +2,22 @@
 //! restarts, approvals.
 
 mod actions;
+mod said;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
+use toolfold::conversation::PolicyMark;
 
-use self::actions::{Action, Asked, action};
+use self::actions::{Act, Action, Asked, action};
+use self::said::{End, Past, Said, forget_results};
 use super::*;
 
-/// The outcome of a call as the host records it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum End {
-    /// Answered here, or refused.
-    Given(String),
-    /// At the host; the approval that it ran on.
-    Running {
-        approval: Option<String>,
-        paused: bool,
-    },
-    /// Waits for a person.
-    Waiting(String),
-    /// Ran: the result, if the host reported one in this process.
-    Done {
-        result: Option<String>,
-    },
-    Failed {
-        approved: bool,
-    },
-}
-
-#[derive(Debug, Clone)]
-struct Past {
-    asked: Asked,
-    /// The id by which the host knows the call.
-    id: CallId,
-    end: End,
-}
-
-#[derive(Debug, Clone)]
-struct Said {
-    key: Option<String>,
-    calls: Vec<Past>,
-}
-
-impl Said {
-    fn is_open(&self) -> bool {
-        self.calls.iter().any(|call| match &call.end {
-            End::Given(_) | End::Done { .. } | End::Failed { approved: true } => false,
-            End::Running { .. } | End::Waiting(_) | End::Failed { approved: false } => true,
-        })
-    }
-}
-
-/// An approval request for a payment, and the call that made it first: the call that runs when the
+/// An approval request for an act, and the call that made it first: the call that runs when the
 /// host resumes the approval.
 #[derive(Debug, Clone)]
 struct Question {
-    n: u64,
+    act: Act,
     asked_by: Position,
 }
 
@@ -73,9 +32,11 @@ struct Books {
     talk: Conversation,
     log: Vec<LogRecord>,
     messages: Vec<Said>,
-    /// The payments that a person rejected.
-    rejected: BTreeSet<u64>,
-    /// The approvals that are open, or decided and not resumed: approval to payment.
+    /// The acts that a person rejected.
+    rejected: BTreeSet<Act>,
+    /// The calls that were at the host when their process ended.
+    unreported: BTreeSet<Position>,
+    /// The approvals that are open, or decided and not resumed: approval to act.
     questions: BTreeMap<String, Question>,
     /// Decisions that no call has used: approval to whether it was approved.
     answered: BTreeMap<String, bool>,
@@ -83,7 +44,7 @@ struct Books {
     handed: BTreeMap<String, i64>,
     /// The number of audited runs that must be recorded.
     audited: usize,
-    failures: BTreeMap<(String, u64), u32>,
+    failures: BTreeMap<Act, u32>,
     results: u64,
 }
 
@@ -99,6 +60,7 @@ impl Books {
             log: Vec::new(),
             messages: Vec::new(),
             rejected: BTreeSet::new(),
+            unreported: BTreeSet::new(),
             questions: BTreeMap::new(),
             answered: BTreeMap::new(),
             handed: BTreeMap::new(),
@@ -108,9 +70,18 @@ impl Books {
         }
     }
 
-    /// The approval request for a payment that no call has used.
-    fn waiting_for(&self, n: u64) -> Option<String> {
-        self.questions.iter().find(|(_, question)| question.n == n).map(|(approval, _)| approval.clone())
+    /// The approval request for an act that no call has used.
+    fn waiting_for(&self, act: Act) -> Option<String> {
+        self.questions.iter().find(|(_, question)| question.act == act).map(|(approval, _)| approval.clone())
+    }
+
+    /// Whether another call of an act may have run in a process that ended.
+    fn may_have_run(&self, own: Position, act: Act) -> bool {
+        let mut unreported = self.unreported.iter().filter(|at| **at != own);
+        unreported.any(|(at, place)| {
+            let past = &self.messages[*at].calls[*place];
+            past.asked.act() == act && matches!(past.end, End::Running { .. })
+        })
     }
 
     /// A rejection applies to every call that waits for the approval.
@@ -138,41 +109,45 @@ impl Books {
 
     /// The required outcome of a call that is judged again.
     fn judged(&mut self, position: Position, asked: &Asked, outcome: &Outcome) -> End {
-        let failed = self.failures.get(&(asked.tool.to_owned(), asked.n)).copied().unwrap_or(0);
+        let act = asked.act();
+        let failed = self.failures.get(&act).copied().unwrap_or(0);
         match (asked.tool, outcome) {
             ("lock", Outcome::Reply(reply)) => End::Given(reply.answer.content.to_string()),
             (_, Outcome::Reply(reply)) if reply.answer.kind == ReplyKind::Loop && failed >= 3 => {
                 End::Given(reply.answer.content.to_string())
             }
             ("look", Outcome::Forward(_)) => End::Running { approval: None, paused: false },
-            ("note", Outcome::Forward(_)) => {
+            ("note", Outcome::Forward(forward)) if forward.context.policy == PolicyMark::AllowAudited => {
+                assert!(!self.may_have_run(position, act), "it may have run, and nobody was asked");
                 self.audited += 1;
                 End::Running { approval: None, paused: false }
             }
-            ("pay", Outcome::Refuse(refuse)) => {
-                let waiting = self.waiting_for(asked.n);
+            ("pay" | "note", Outcome::Refuse(refuse)) => {
+                let waiting = self.waiting_for(act);
                 let said_no = waiting.as_ref().and_then(|id| self.answered.get(id)) == Some(&false);
-                assert!(self.rejected.contains(&asked.n) || said_no, "refused without a rejection: {}", refuse.reason);
-                self.rejected.insert(asked.n);
+                assert!(self.rejected.contains(&act) || said_no, "refused without a rejection: {}", refuse.reason);
+                self.rejected.insert(act);
                 if let Some(approval) = waiting {
                     self.reject(&approval, &refuse.reason);
                 }
                 End::Given(refuse.reason.clone())
             }
-            ("pay", Outcome::Confirm(confirm)) => {
-                assert!(!self.rejected.contains(&asked.n), "asked again after a rejection");
+            (tool @ ("pay" | "note"), Outcome::Confirm(confirm)) => {
+                let has_reason = tool == "pay" || self.may_have_run(position, act);
+                assert!(has_reason || self.waiting_for(act).is_some(), "asked for nothing");
+                assert!(!self.rejected.contains(&act), "asked again after a rejection");
                 let approval = confirm.approval.to_string();
-                if let Some(waiting) = self.waiting_for(asked.n) {
+                if let Some(waiting) = self.waiting_for(act) {
                     assert_eq!(waiting, approval, "one question for one call");
                     assert!(!self.answered.contains_key(&waiting), "it was answered");
                 }
-                let question = Question { n: asked.n, asked_by: position };
+                let question = Question { act, asked_by: position };
                 self.questions.entry(approval.clone()).or_insert(question);
                 End::Waiting(approval)
             }
-            ("pay", Outcome::Forward(forward)) => {
-                let waiting = self.waiting_for(asked.n).expect("a payment runs that nobody was asked about");
-                assert_eq!(self.answered.remove(&waiting), Some(true), "a payment runs that nobody approved");
+            ("pay" | "note", Outcome::Forward(forward)) => {
+                let waiting = self.waiting_for(act).expect("a call runs that nobody was asked about");
+                assert_eq!(self.answered.remove(&waiting), Some(true), "a call runs that nobody approved");
                 assert!(forward.context.reason.as_ref().unwrap().contains(&waiting));
                 self.hand_over(&waiting);
                 End::Running { approval: Some(waiting), paused: false }
@@ -308,7 +283,7 @@ impl Books {
                 let given = toolfold::conversation::ToolResult::new(result.clone(), !ok);
                 self.talk.answer(&past.id, given).unwrap();
                 let End::Running { approval, .. } = &past.end else { unreachable!() };
-                let failures = self.failures.entry((past.asked.tool.to_owned(), past.asked.n)).or_default();
+                let failures = self.failures.entry(past.asked.act()).or_default();
                 *failures = if *ok { 0 } else { *failures + 1 };
                 let call = &mut self.messages[at].calls[place];
                 call.end = match ok {
@@ -339,7 +314,7 @@ impl Books {
                 let pending: Vec<String> = self.talk.pending().map(|(id, _)| id.to_string()).collect();
                 let Some(approval) = pending.get(*which).cloned() else { return };
                 let resumed = self.talk.resume(&approval.as_str().into()).unwrap();
-                let Question { n, asked_by: (at, place) } = self.questions[&approval].clone();
+                let Question { act, asked_by: (at, place) } = self.questions[&approval].clone();
                 let waiting = self.messages[at].calls[place].clone();
                 assert_eq!(waiting.end, End::Waiting(approval.clone()));
                 let end = match (resumed, self.answered.get(&approval)) {
@@ -351,7 +326,7 @@ impl Books {
                         End::Running { approval: Some(approval.clone()), paused: false }
                     }
                     (Resumed::Refused(refuse), Some(false)) => {
-                        self.rejected.insert(n);
+                        self.rejected.insert(act);
                         self.reject(&approval, &refuse.reason);
                         End::Given(refuse.reason)
                     }
@@ -366,24 +341,20 @@ impl Books {
                     true => self.engine.replay(&self.log).unwrap(),
                     false => self.engine.restore(self.talk.snapshot()).unwrap(),
                 };
-                for call in self.messages.iter_mut().flat_map(|message| &mut message.calls) {
-                    match &mut call.end {
-                        End::Running { paused, .. } => *paused = false,
-                        End::Done { result } if *by_log => *result = None,
-                        _ => {}
+                self.unreported.clear();
+                for (at, message) in self.messages.iter_mut().enumerate() {
+                    for (place, call) in message.calls.iter_mut().enumerate() {
+                        self.unreported.extend(matches!(call.end, End::Running { .. }).then_some((at, place)));
+                        match &mut call.end {
+                            End::Running { paused, .. } => *paused = false,
+                            End::Done { result } if *by_log => *result = None,
+                            _ => {}
+                        }
                     }
                 }
             }
         }
         assert_eq!(records(&self.store, Kind::Decision).len(), self.audited, "each audited run is on record, once");
-    }
-}
-
-fn forget_results(message: &mut Said) {
-    for call in &mut message.calls {
-        if let End::Done { result } = &mut call.end {
-            *result = None;
-        }
     }
 }
 

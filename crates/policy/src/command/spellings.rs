@@ -51,11 +51,9 @@ pub(super) fn usual_program(name: &str) -> &str {
     usual(name).and_then(|words| words.split(' ').next()).unwrap_or(name)
 }
 
-/// Whether a program may be another one under its usual name. It is asked for every rule, so that
-/// most commands are compared no further.
-pub(super) fn may_be(usual_name: &str, argv: &[Word]) -> bool {
-    let Some(program) = argv.first().and_then(Word::get).map(base_name) else { return false };
-    program == usual_name || program == "python" || usual(program).is_some() || LEADS.contains(&program)
+/// Whether a program may be another one under its usual name.
+pub(super) fn has_another_name(program: &str) -> bool {
+    program == "python" || usual(program).is_some() || LEADS.contains(&program)
 }
 
 /// Programs whose next word may be the program: the first words of the pairs in the table.

@@ -115,9 +115,11 @@ impl Prepared<'_> {
         if !self.is_shell || rule.effect == Effect::Allow {
             return false;
         }
-        if let Some(pattern) = &rule.command {
+        if let Some(pattern) = rule.command.as_ref().filter(|_| !self.effects.code_hints.is_empty())
+            && self.of_tool(rule)
+        {
             let lead = pattern.lead();
-            if self.of_tool(rule) && self.effects.code_hints.iter().any(|text| hints::names(text, &lead)) {
+            if self.effects.code_hints.iter().any(|text| hints::names(text, &lead)) {
                 return true;
             }
         }

@@ -263,6 +263,8 @@ pub(crate) struct Program {
     pub(crate) order: Order,
     /// Whether the first operand is a subcommand with a row.
     pub(crate) subcommands: bool,
+    /// All its own subcommands, if any other word is a script of the project, as behind `run`.
+    pub(crate) not_scripts: Words,
     /// Whether its options may follow the subcommand.
     pub(crate) global: bool,
     /// Options after whose value everything is the arguments of something else.
@@ -335,6 +337,14 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Whether a word in the place of a subcommand is the name of a script: a plain word that is no
+    /// subcommand.
+    pub(crate) fn runs_script(&self, word: &str) -> bool {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+        let starts = word.starts_with(|c: char| c.is_ascii_alphanumeric());
+        !self.not_scripts.is_empty() && starts && word.chars().all(is_plain) && !self.not_scripts.has(word)
+    }
+
     /// What an option does, by its exact spelling.
     pub(crate) fn does(&self, option: &str) -> Option<Does> {
         self.options.get(option).copied()

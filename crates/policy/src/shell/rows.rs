@@ -241,6 +241,10 @@ impl<'r, 'w> Reader<'r, 'w> {
         if program.subcommands
             && let Some(first) = first
         {
+            let script = value_at(self.words, first).filter(|word| program.runs_script(word));
+            if let Some(run) = script.and_then(|_| row_behind(name, "run")) {
+                return Some((run, first));
+            }
             self.unlisted("subcommand", first);
         }
         None

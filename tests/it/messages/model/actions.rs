@@ -11,6 +11,15 @@ pub(super) struct Asked {
     pub(super) n: u64,
 }
 
+/// What a call does: its tool and its argument.
+pub(super) type Act = (&'static str, u64);
+
+impl Asked {
+    pub(super) fn act(&self) -> Act {
+        (self.tool, self.n)
+    }
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Action {
     /// A new message, with or without a key.

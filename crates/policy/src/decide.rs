@@ -155,7 +155,7 @@ impl Policy {
             let earlier = visible(earlier);
             caught
                 .asks
-                .push(Reason::ask(&format!("the identical call `{earlier}` may have run: its outcome is unknown")));
+                .push(Reason::ask(format!("the identical call `{earlier}` may have run: its outcome is unknown")));
         }
         for rule in self.rules().filter(|rule| rule.effect != Effect::Allow) {
             // A rule that does not match here may still match what an opaque part of the command

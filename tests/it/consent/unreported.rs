@@ -31,10 +31,11 @@ fn the_same_call_asks_after_its_process_ended() {
     first.report_result(&"c2".into(), true);
     let mut second = resumed(&mut first);
     assert!(!asks(second.dispatch(&write("c3", "q2.xlsx"))), "another file");
-    // A copy knows it too; once the outcome is known, nothing is left to ask about.
+    // A copy of the conversation has the same unreported call.
     let mut copy = second.fork();
     assert!(asks(second.dispatch(&write("c4", "q1.xlsx"))));
     assert!(asks(copy.dispatch(&write("c5", "q1.xlsx"))));
+    // Once the result is reported, the outcome is known.
     let (mut first, ..) = session(AS_IS);
     first.dispatch(&write("c1", "q1.xlsx"));
     let mut second = resumed(&mut first);

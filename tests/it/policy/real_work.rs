@@ -63,6 +63,18 @@ fn globs_are_operands() {
             ("src/* x", "ask"),
         ],
     );
+    // sed changes files and no folder, so what is below one is not written; a formatter descends.
+    check(
+        &["allow Bash(sed:*)", "allow Bash(black:*)", "allow Edit(**)", "deny Edit(**/.env)", "deny Edit(keys/**)"],
+        &[
+            ("sed -i s/a/b/ src/*.js", "allow"),
+            ("sed -i s/a/b/ src/*", "allow"),
+            ("sed -i s/a/b/ src/.e*", "ask"),
+            ("sed -i s/a/b/ */x", "ask"),
+            ("sed -i s/a/b/ keys/*.pem", "deny"),
+            ("black src/*.py", "ask"),
+        ],
+    );
     // What a name may be besides a file: a variable, a subscript with code, a host, a setting.
     check(
         &[

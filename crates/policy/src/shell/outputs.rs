@@ -23,8 +23,8 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
         changed.extend(says.values(Does::Read));
     }
     for file in changed {
-        // A glob may name folders, and formatters descend.
-        walker.file(file, Access::Write, own.needs_write, file.get().is_none());
+        // A glob may name folders, and formatters descend; sed does not.
+        walker.file(file, Access::Write, own.needs_write, file.get().is_none() && !own.is.sed);
     }
     unpacked(walker, words, says);
 }

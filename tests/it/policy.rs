@@ -41,6 +41,7 @@ mod quiet;
 mod real_work;
 mod records;
 mod rows;
+mod script_names;
 #[cfg(feature = "store")]
 mod store;
 mod tracked;

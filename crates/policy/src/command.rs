@@ -278,12 +278,9 @@ pub(crate) struct CommandForms {
 impl CommandForms {
     /// The forms of a command, as [`shell::forms`](super::shell::forms) lists them.
     pub(crate) fn new(forms: Vec<Vec<Word>>) -> Self {
-        let mut programs: Vec<String> = Vec::new();
-        for name in forms.iter().filter_map(|argv| Some(base_name(argv.first()?.get()?))) {
-            if !programs.iter().any(|own| own == name) {
-                programs.push(name.to_owned());
-            }
-        }
+        let names = forms.iter().filter_map(|argv| Some(base_name(argv.first()?.get()?).to_owned()));
+        let mut programs: Vec<String> = names.collect();
+        programs.dedup();
         let has_another_name = programs.iter().any(|name| has_another_name(name));
         Self { forms, programs, has_another_name }
     }

@@ -9,33 +9,8 @@ use toolfold::policy::{
 };
 
 #[track_caller]
-fn check(rules: &[&str], cases: &[(&str, &str)]) {
+pub(super) fn check(rules: &[&str], cases: &[(&str, &str)]) {
     super::check(rules, ("Bash", "command"), cases);
-}
-
-/// `yarn NAME` and `bun NAME` are `run NAME` unless the program has a subcommand of that name.
-#[test]
-fn names_of_scripts_are_run() {
-    check(
-        &["allow Bash(yarn:*)", "allow Bash(bun:*)", "allow Bash(pnpm:*)", "allow Bash(rustup:*)"],
-        &[
-            ("yarn run-rollup", "allow"),
-            ("yarn run-rollup --cwd x", "ask"),
-            ("bun bd test a.test.ts -t 'name'", "allow"),
-            ("bun bd --preload ./x.ts", "ask"),
-            ("bun x.ts", "ask"),
-            ("bun ./x", "ask"),
-            ("yarn dlx x", "ask"),
-            ("yarn plugin import x", "ask"),
-            ("bun upgrade", "ask"),
-            // It runs any program where there is no script of that name.
-            ("pnpm run-rollup", "ask"),
-            ("rustup default nightly", "allow"),
-            ("rustup default mine", "ask"),
-        ],
-    );
-    check(&["allow Bash(yarn test:*)"], &[("yarn lint", "ask"), ("yarn run-rollup", "ask")]);
-    check(&["allow Bash(*)", "deny Bash(yarn publish:*)"], &[("yarn publish", "deny")]);
 }
 
 #[test]

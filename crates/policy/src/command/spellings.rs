@@ -9,8 +9,9 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::argv::{Word, base_name, cluster, is_listed, name_and_value};
+use crate::argv::{Word, base_name, cluster, display, is_listed, name_and_value};
 use crate::programs::row_or_empty;
+use crate::shell::spellings_of_script;
 
 const TABLE: &str = include_str!("spellings.toml");
 
@@ -238,6 +239,11 @@ pub(super) fn other_spellings(rule: &[&str]) -> Vec<String> {
     let Some(Command { program, words }) = Command::of(rule) else { return Vec::new() };
     let written = |program: &str, words: &[&str]| [&[program], words].concat().join(" ");
     let mut found = Vec::new();
+    let known: Vec<Word> = rule.iter().map(|word| Word::known(word)).collect();
+    for script in spellings_of_script(program, known.get(1..).unwrap_or_default()).into_iter().flatten() {
+        found.push(display(&script));
+    }
+    found.retain(|script| *script != rule.join(" "));
     for (other, name) in &table().programs {
         if name == program {
             found.push(written(other, &words));

@@ -1,0 +1,49 @@
+//! Scripts of a project that a program runs by their names.
+
+use toolfold::policy::{Effect, compact};
+
+use super::real_work::check;
+
+/// `yarn NAME` and `bun NAME` are `run NAME` unless the program has a subcommand of that name.
+#[test]
+fn names_of_scripts_are_run() {
+    check(
+        &["allow Bash(yarn:*)", "allow Bash(bun:*)", "allow Bash(pnpm:*)", "allow Bash(rustup:*)"],
+        &[
+            ("yarn run-rollup", "allow"),
+            ("yarn run-rollup --cwd x", "ask"),
+            ("bun bd test a.test.ts -t 'name'", "allow"),
+            ("bun bd --preload ./x.ts", "ask"),
+            ("bun x.ts", "ask"),
+            ("bun ./x", "ask"),
+            ("yarn dlx x", "ask"),
+            ("yarn plugin import x", "ask"),
+            ("bun upgrade", "ask"),
+            // It runs any program where there is no script of that name.
+            ("pnpm run-rollup", "ask"),
+            ("rustup default nightly", "allow"),
+            ("rustup default mine", "ask"),
+        ],
+    );
+    check(&["allow Bash(yarn test:*)"], &[("yarn lint", "ask"), ("yarn run-rollup", "ask")]);
+    check(&["allow Bash(*)", "deny Bash(yarn publish:*)"], &[("yarn publish", "deny")]);
+    // A deny or an ask about one spelling is about the other.
+    check(
+        &["allow Bash(yarn:*)", "allow Bash(bun:*)", "deny Bash(yarn run deploy*)", "ask Bash(bun release:*)"],
+        &[
+            ("yarn deploy", "deny"),
+            ("yarn --silent deploy:prod now", "deny"),
+            ("yarn run --silent deploy", "deny"),
+            ("bun run release", "ask"),
+            ("bun release x", "ask"),
+            ("yarn run build", "allow"),
+        ],
+    );
+    let spellings = |rule: &str| compact(Effect::Deny, rule, |_| None).unwrap().other_spellings();
+    assert!(spellings("Bash(yarn run deploy:*)").contains(&"yarn deploy".to_owned()));
+    assert!(spellings("Bash(bun deploy:*)").contains(&"bun run deploy".to_owned()));
+    check(
+        &["allow Bash(yarn:*)", "deny Bash(yarn deploy)", "ask Bash(bun run:*)", "allow Bash(bun:*)"],
+        &[("yarn run deploy", "deny"), ("yarn run deploys", "allow"), ("bun bd", "ask"), ("bun test", "allow")],
+    );
+}

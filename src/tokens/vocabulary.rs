@@ -31,8 +31,8 @@ const CL100K_BASE_PATTERN: &str = r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{
 /// length. Pieces of text and of JSON are shorter.
 const LONGEST_PIECE: usize = 256;
 
-/// A vocabulary of OpenAI. `CoreBPE` of `tiktoken-rs` owns each token four times, which takes ten
-/// times the time to load and six times the memory; only pieces that are long need it.
+/// A vocabulary of OpenAI. `CoreBPE` of `tiktoken-rs` copies the tokens into several maps and sorts
+/// them; only long pieces need it.
 pub(super) struct Vocabulary {
     encoding: Encoding,
     tokens: Tokens,

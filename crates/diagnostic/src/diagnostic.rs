@@ -103,26 +103,29 @@ impl fmt::Display for Place {
         }
         f.write_str(&parts.join(":"))?;
         match &self.path {
-            Some(path) if parts.is_empty() => f.write_str(&visible(&bounded(path))),
-            Some(path) => write!(f, " at {}", visible(&bounded(path))),
+            Some(path) if parts.is_empty() => f.write_str(&bounded(&visible(path), MAX_CHARS)),
+            Some(path) => write!(f, " at {}", bounded(&visible(path), MAX_CHARS)),
             None => Ok(()),
         }
     }
 }
 
-/// The most characters of a message, a help or a path: an input whose key is a whole description
-/// would otherwise fill the screen.
+/// The maximum number of characters of a message or a path: an input whose key is a whole
+/// description would otherwise fill the screen.
 const MAX_CHARS: usize = 480;
 
-/// The text, without its middle if it is longer than [`MAX_CHARS`]. The end remains, because it
-/// often states what is wrong with the quoted input before it.
-fn bounded(text: &str) -> Cow<'_, str> {
-    const TAIL: usize = MAX_CHARS / 3;
+/// The same of a help, which may list all settings that are known.
+const MAX_HELP_CHARS: usize = 4_000;
+
+/// The text, without its middle if it is longer than `most` characters. The end remains, because
+/// it often states what is wrong with the quoted input before it.
+fn bounded(text: &str, most: usize) -> Cow<'_, str> {
+    let tail = most / 3;
     let mut ends = text.char_indices().map(|(at, _)| at);
-    let Some(head) = ends.nth(MAX_CHARS - TAIL).filter(|_| text.chars().nth(MAX_CHARS).is_some()) else {
+    let Some(head) = ends.nth(most - tail).filter(|_| text.chars().nth(most).is_some()) else {
         return text.into();
     };
-    let tail = text.char_indices().rev().nth(TAIL - 2).map_or(text.len(), |(at, _)| at);
+    let tail = text.char_indices().rev().nth(tail - 2).map_or(text.len(), |(at, _)| at);
     format!("{}…{}", text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default()).into()
 }
 
@@ -137,7 +140,7 @@ pub struct Diagnostic {
     /// The place of the problem.
     pub place: Place,
     /// What is wrong: lower case, user input in backticks, no full stop. As it is created, at most
-    /// 480 characters: of a longer one, the middle is replaced by `…`.
+    /// 480 characters; `…` replaces the middle of a longer one.
     pub message: String,
     /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,13 +167,13 @@ impl Diagnostic {
     }
 
     fn new(code: &'static str, severity: Severity, place: Place, message: impl Into<String>) -> Self {
-        Self { code, severity, place, message: bounded(&message.into()).into_owned(), help: None }
+        Self { code, severity, place, message: bounded(&message.into(), MAX_CHARS).into_owned(), help: None }
     }
 
     /// Adds how to fix the problem.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(bounded(&help.into()).into_owned());
+        self.help = Some(bounded(&help.into(), MAX_HELP_CHARS).into_owned());
         self
     }
 
@@ -192,9 +195,10 @@ impl fmt::Display for Diagnostic {
         if !place.is_empty() {
             write!(f, " {place}")?;
         }
-        write!(f, ": {}", visible(&self.message))?;
+        // Bounded once more, because an invisible character becomes an escape of eight.
+        write!(f, ": {}", bounded(&visible(&self.message), MAX_CHARS))?;
         match &self.help {
-            Some(help) => write!(f, " ({})", visible(help)),
+            Some(help) => write!(f, " ({})", bounded(&visible(help), MAX_HELP_CHARS)),
             None => Ok(()),
         }
     }
@@ -283,5 +287,20 @@ mod tests {
             assert_eq!(shown.chars().count(), (length + 13).min(MAX_CHARS));
             assert_eq!(shown.contains('…'), length + 13 > MAX_CHARS);
         }
+    }
+
+    #[test]
+    fn escapes_count_as_they_are_shown() {
+        let hidden = "\u{202e}".repeat(1_000);
+        let place = Place::default().path(&*hidden);
+        let line = Diagnostic::error("hidden", place, hidden).to_string();
+        assert!(line.chars().count() < 2 * MAX_CHARS + 40, "{line}");
+    }
+
+    #[test]
+    fn a_help_may_list_every_setting() {
+        let known = "presentation.lookups_required_write, ".repeat(60);
+        let help = Diagnostic::error("unknown-key", Place::default(), "").help(known.as_str()).help;
+        assert_eq!(help.as_deref(), Some(known.as_str()));
     }
 }

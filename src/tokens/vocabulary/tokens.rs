@@ -12,8 +12,8 @@ const BYTES: usize = 256;
 const EMPTY: Rank = Rank::MAX;
 
 /// The tokens in the order of their ranks, one after the other, and a hash table of the ranks with
-/// linear probing, at most half full. Every process that counts loads it: 200,000 vectors in a
-/// `HashMap` take 50 ms.
+/// linear probing, at most half full. A `HashMap` of 200,000 vectors would take 50 ms to load in
+/// each process that counts tokens (debug build).
 pub(super) struct Tokens {
     text: Vec<u8>,
     /// The end of each token in the text.
@@ -23,8 +23,8 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Unpacks what `packed` of the module above describes. Of a damaged vocabulary, the tokens
-    /// before the damage.
+    /// Unpacks a vocabulary in the format of `packed` in the parent module. A damaged vocabulary
+    /// has the tokens before the damage.
     pub(super) fn unpack(packed: &[u8]) -> Self {
         let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
         let count = tables.len() / 5;
@@ -79,8 +79,8 @@ impl Tokens {
         }
     }
 
-    /// The number of tokens of a piece of at least two bytes: of all neighbours that together are
-    /// a token, those of the lowest rank are joined, the first of several, until there are none.
+    /// The number of tokens of a piece of at least two bytes. As long as two neighbours together
+    /// are a token, the pair with the lowest rank is joined, and the first of several such pairs.
     pub(super) fn merge(&self, piece: &[u8]) -> usize {
         let mut bounds: Vec<usize> = (0..=piece.len()).collect();
         let joined = |bounds: &[usize], at: usize| {

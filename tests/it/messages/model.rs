@@ -2,7 +2,7 @@
 //! restarts, approvals.
 
 mod actions;
-mod said;
+mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use toolfold::conversation::PolicyMark;
 
 use self::actions::{Act, Action, Asked, action};
-use self::said::{End, Past, Said, forget_results};
+use self::records::{End, HostMessage, Past, forget_results};
 use super::*;
 
 /// An approval request for an act, and the call that made it first: the call that runs when the
@@ -31,7 +31,7 @@ struct Books {
     store: Arc<MemoryStore>,
     talk: Conversation,
     log: Vec<LogRecord>,
-    messages: Vec<Said>,
+    messages: Vec<HostMessage>,
     /// The acts that a person rejected.
     rejected: BTreeSet<Act>,
     /// The calls that were at the host when their process ended.
@@ -118,7 +118,10 @@ impl Books {
             }
             ("look", Outcome::Forward(_)) => End::Running { approval: None, paused: false },
             ("note", Outcome::Forward(forward)) if forward.context.policy == PolicyMark::AllowAudited => {
-                assert!(!self.may_have_run(position, act), "it may have run, and nobody was asked");
+                assert!(
+                    !self.may_have_run(position, act),
+                    "an identical call may have run, but no approval was requested"
+                );
                 self.audited += 1;
                 End::Running { approval: None, paused: false }
             }
@@ -134,7 +137,7 @@ impl Books {
             }
             (tool @ ("pay" | "note"), Outcome::Confirm(confirm)) => {
                 let has_reason = tool == "pay" || self.may_have_run(position, act);
-                assert!(has_reason || self.waiting_for(act).is_some(), "asked for nothing");
+                assert!(has_reason || self.waiting_for(act).is_some(), "approval requested without a reason");
                 assert!(!self.rejected.contains(&act), "asked again after a rejection");
                 let approval = confirm.approval.to_string();
                 if let Some(waiting) = self.waiting_for(act) {
@@ -146,8 +149,8 @@ impl Books {
                 End::Waiting(approval)
             }
             ("pay" | "note", Outcome::Forward(forward)) => {
-                let waiting = self.waiting_for(act).expect("a call runs that nobody was asked about");
-                assert_eq!(self.answered.remove(&waiting), Some(true), "a call runs that nobody approved");
+                let waiting = self.waiting_for(act).expect("a call runs without a request for approval");
+                assert_eq!(self.answered.remove(&waiting), Some(true), "a call runs without approval");
                 assert!(forward.context.reason.as_ref().unwrap().contains(&waiting));
                 self.hand_over(&waiting);
                 End::Running { approval: Some(waiting), paused: false }
@@ -223,7 +226,7 @@ impl Books {
             return;
         }
         self.close();
-        self.messages.push(Said { key, calls: Vec::new() });
+        self.messages.push(HostMessage { key, calls: Vec::new() });
         let at = self.messages.len() - 1;
         for (place, (asked, outcome)) in calls.iter().zip(&outcomes).enumerate() {
             let end = self.judged((at, place), asked, outcome);
@@ -267,7 +270,7 @@ impl Books {
                 self.send(&calls, last.key);
             }
             Action::OldKey(which) => {
-                let keyed: Vec<&Said> = self.messages.iter().filter(|message| message.key.is_some()).collect();
+                let keyed: Vec<&HostMessage> = self.messages.iter().filter(|message| message.key.is_some()).collect();
                 let Some(said) = keyed.get(keyed.len().saturating_sub(1 + which)).map(|said| (*said).clone()) else {
                     return;
                 };

@@ -1,4 +1,4 @@
-//! What the host knows of its messages and calls.
+//! A host's own records of messages and calls.
 
 use toolfold::conversation::CallId;
 
@@ -34,12 +34,12 @@ pub(super) struct Past {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct HostMessage {
     pub(super) key: Option<String>,
     pub(super) calls: Vec<Past>,
 }
 
-impl Said {
+impl HostMessage {
     pub(super) fn is_open(&self) -> bool {
         self.calls.iter().any(|call| match &call.end {
             End::Given(_) | End::Done { .. } | End::Failed { approved: true } => false,
@@ -49,7 +49,7 @@ impl Said {
 }
 
 /// Only open messages keep the results of their calls.
-pub(super) fn forget_results(message: &mut Said) {
+pub(super) fn forget_results(message: &mut HostMessage) {
     for call in &mut message.calls {
         if let End::Done { result } = &mut call.end {
             *result = None;

@@ -329,7 +329,7 @@ fn concurrent_hosts_request_once_and_run_once() {
     let sqlite = || Arc::new(toolfold::store::SqliteStore::open(&file).unwrap()) as Arc<dyn ApprovalStore>;
     let stores: [&(dyn Fn() -> Arc<dyn ApprovalStore> + Sync); 2] = [&|| memory.clone(), &sqlite];
     for store in stores {
-        for round in 0..20 {
+        for round in 0..toolfold_testing::cases_of(6, 20) {
             let together = std::sync::Barrier::new(4);
             // How an adapter behaves whose framework reports that its user approved the call.
             let host = || {

@@ -99,7 +99,7 @@ fn a_removed_rule_of_the_template_is_seen() {
     let (mut seen, mut denies, mut missed) = (0, 0, Vec::new());
     // One comparison takes a second.
     let step = match Cases::of_this_run() {
-        Cases::Quick => 32,
+        Cases::Quick => 64,
         Cases::Ci => 4,
         Cases::Long => 1,
     };

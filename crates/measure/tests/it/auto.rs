@@ -159,7 +159,7 @@ fn check(servers: &[(String, Catalog)], backends: &[(Wire, &'static str)], workl
 fn on_real_servers_auto_never_costs_more_than_full() {
     let size = |catalog: &Catalog| catalog.iter().map(|tool| tool.parameters_text().len()).sum::<usize>();
     let small: Vec<_> = lists("mcp").into_iter().filter(|(_, catalog)| size(catalog) < SMALL).collect();
-    check(&small, &BACKENDS, &workloads()[..5]);
+    check(&toolfold_testing::sample(small, 4), &BACKENDS, &workloads()[..5]);
 }
 
 #[test]
@@ -181,7 +181,7 @@ const FLOORS: (usize, usize) = (80, 60);
 #[test]
 fn the_shared_lists_are_folded() {
     let servers = lists("mcp");
-    for backend in LISTED {
+    for backend in toolfold_testing::sample(LISTED, 1) {
         let (mut folded, mut large, mut whole, mut sent) = (0, 0, 0, 0);
         for (name, catalog) in &servers {
             let engine = engine(catalog, Workload::default());

@@ -99,7 +99,8 @@ fn compare_suggestions(arm: Arm, lookup: Lookup, what: &str, may_fail: usize, mo
     (options.lookup, options.held_out) = (lookup, false);
     // All splits if it must be better, and two if it only must not be worse.
     let mut worse = 0;
-    for seed in SEEDS.into_iter().take(if lookup == Lookup::Tool { 2 } else { SEEDS.len() }) {
+    let seeds = SEEDS.into_iter().take(if lookup == Lookup::Tool { 2 } else { SEEDS.len() });
+    for seed in toolfold_testing::sample(seeds, 2) {
         let order = shuffled(corpus.tasks.len(), seed);
         let half = |places: &[usize]| -> Vec<&Task> { places.iter().map(|at| &corpus.tasks[*at]).collect() };
         let (fit, score) = order.split_at(order.len() / 2);

@@ -120,7 +120,9 @@ fn a_model_chooses_meter_prices_and_limits() {
 fn the_page_begins_with_what_to_do_and_fits_a_terminal() {
     let place = Place::new();
     let server = fixture("--stdio --bare --tools 120");
-    for args in [&[][..], &["--mcp", &server], &["--model", "claude-opus-4.5"], &["--tools", &tools(&place, 2, 3)]] {
+    let small = tools(&place, 2, 3);
+    let all = [&["--mcp", &server][..], &[], &["--model", "claude-opus-4.5"], &["--tools", &small]];
+    for args in toolfold_testing::sample(all, 2) {
         let report = report(&place, args);
         let page = place.run(&[&["report"], args].concat()).out;
         let verdict = report["verdict"]["text"].as_str().unwrap();

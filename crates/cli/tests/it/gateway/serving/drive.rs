@@ -12,6 +12,20 @@ use crate::gateway::serving::place::{Place, fixture};
 pub(crate) const SESSIONS: &str = "2025-11-25";
 pub(crate) const STATELESS: &str = "2026-07-28";
 
+/// The lifecycles of the clients that a test tries: both, or in a quick run the given one. Some
+/// tests give the one, some the other.
+pub(crate) fn clients(quick: &'static str) -> Vec<&'static str> {
+    let other = if quick == SESSIONS { STATELESS } else { SESSIONS };
+    toolfold_testing::sample([quick, other], 1)
+}
+
+/// The lifecycles of the servers behind a client, each with the fixture's name of it: both, or in a
+/// quick run the one that the gateway has to translate.
+pub(crate) fn servers(client: &str) -> Vec<(&'static str, &'static str)> {
+    let (initialize, discover) = (("initialize", SESSIONS), ("discover", STATELESS));
+    toolfold_testing::sample(if client == SESSIONS { [discover, initialize] } else { [initialize, discover] }, 1)
+}
+
 pub(crate) struct Driven(Vec<String>);
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, clients, drive, servers};
 use crate::gateway::serving::place::{Place, TOOLFOLD, server};
 
 fn folded(place: &Place, client: &str, options: &str, behind: &str, script: &[Value]) -> Driven {
@@ -29,8 +29,8 @@ const FOLDED: &str = "github_update_issues";
 #[test]
 fn stable_expand_call_and_a_list_that_stays() {
     let place = Place::new();
-    for client in [SESSIONS, STATELESS] {
-        for only in ["initialize", "discover"] {
+    for client in clients(SESSIONS) {
+        for (only, _) in servers(client) {
             let mut script = vec![
                 json!({"list": true}),
                 json!({"call": "expand_tools", "arguments": {"tools": [FOLDED]}}),
@@ -59,7 +59,7 @@ fn stable_expand_call_and_a_list_that_stays() {
 #[test]
 fn index_calls_through_the_bridge() {
     let place = Place::new();
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(STATELESS) {
         let mut script = vec![
             json!({"list": true}),
             json!({"call": "expand_tools", "arguments": {"tools": [FOLDED]}}),
@@ -113,7 +113,7 @@ fn seed_is_rejected_if_the_client_cannot_be_notified() {
 #[test]
 fn auto_folds_what_is_over_the_budget_and_nothing_else() {
     let place = Place::new();
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let script = [json!({"list": true})];
         let small = folded(&place, client, "--budget 100000", "--stdio --bare --tools 60", &script);
         assert!(names_of(&small.step(1)).iter().any(|name| name == FOLDED));
@@ -170,7 +170,7 @@ fn skills_of_a_folder_can_be_activated() {
         json!({"call": "activate_skill", "arguments": {"name": "coffee"}}),
         json!({"call": "counts", "arguments": {}}),
     ];
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(STATELESS) {
         let ran = folded(&place, client, &options, "--raw", &script);
         assert!(named(&ran.step(1), "activate_skill").to_string().contains("How to make tea"));
         assert!(ran.text(2).contains("Boil the water first."), "{}", ran.text(2));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use toolfold_testing::Cases;
 
-use crate::gateway::serving::drive::{At, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, SESSIONS, STATELESS, clients, drive, servers};
 use crate::gateway::serving::lines::{Lines, text};
 use crate::gateway::serving::place::{Place, children, eventually, server};
 use crate::gateway::serving::web::hello;
@@ -151,7 +151,7 @@ fn garbage_strays_and_second_answers_are_left_out() {
         json!({"call": "cut", "arguments": {}}),
         json!({"call": "echo", "arguments": {"n": 5}}),
     ];
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let options = format!("--protocol {client}");
         let ran = drive(&place, &options, &At::Command(&place.gateway(FULL, &server("--raw"))), &script);
         assert_eq!(ran.text(1), "after the garbage");
@@ -212,8 +212,8 @@ fn a_changed_list_is_reported_and_read_again() {
         assert_eq!(is_notified, client == SESSIONS, "{client} {behind}: {notes:?}");
     };
     std::thread::scope(|scope| {
-        for client in [SESSIONS, STATELESS] {
-            for behind in ["initialize", "discover"] {
+        for client in clients(STATELESS) {
+            for (behind, _) in servers(client) {
                 scope.spawn(move || check(client, behind));
             }
         }

@@ -275,7 +275,7 @@ fn sessions_that_are_never_deleted_make_room_for_new_ones() {
     let place = Place::new();
     let gateway = limited(&place, FULL, &server("--raw"));
     let (address, process) = (gateway.address().to_owned(), gateway.child.id());
-    let sessions = toolfold_testing::cases_of(160, 2_000);
+    let sessions = toolfold_testing::cases_of(136, 2_000);
     let (first, most) = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..8)
             .map(|_| {

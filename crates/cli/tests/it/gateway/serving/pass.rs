@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, clients, drive, servers};
 use crate::gateway::serving::lines::Lines;
 use crate::gateway::serving::place::{Http, Place, server};
 
@@ -106,9 +106,9 @@ fn script() -> Vec<Value> {
 fn same(over: (bool, bool)) {
     let place = Place::new();
     let script = script();
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(if over.1 { SESSIONS } else { STATELESS }) {
         let direct = drive(&place, &format!("--protocol {client}"), &At::Command(&server("--stdio --faults")), &script);
-        for (only, its) in [("initialize", SESSIONS), ("discover", STATELESS)] {
+        for (only, its) in servers(client) {
             let behind = format!("--stdio --faults --only {only}");
             let passed = through(&place, over, client, &behind, &script);
             for (at, what) in script.iter().enumerate() {
@@ -170,10 +170,10 @@ fn http_to_http() {
 fn odd(over: (bool, bool)) {
     let place = Place::new();
     let script = [json!({"list": true}), call("odd"), call("odd_error"), call("nothing"), call("fail"), call("odd")];
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(if over.1 { SESSIONS } else { STATELESS }) {
         let options = format!("--protocol {client}");
         let direct = drive(&place, &options, &At::Command(&server("--raw")), &script);
-        for (only, its) in [("initialize", SESSIONS), ("discover", STATELESS)] {
+        for (only, its) in servers(client) {
             let passed = through(&place, over, client, &format!("--raw --only {only}"), &script);
             for step in 2..=script.len() {
                 let (own, other) = (passed.bytes(step), direct.bytes(step));
@@ -272,10 +272,11 @@ fn a_cancelled_call_is_cancelled_at_the_server() {
     // A quick run tries two of the four combinations of transports.
     for over in toolfold_testing::sample([(false, false), (false, true), (true, false), (true, true)], 2) {
         // Two at once, because they mostly wait.
-        for client in [SESSIONS, STATELESS] {
+        for client in clients(if over.1 { SESSIONS } else { STATELESS }) {
             std::thread::scope(|scope| {
-                scope.spawn(move || check(over, client, "initialize"));
-                check(over, client, "discover");
+                for (only, _) in servers(client) {
+                    scope.spawn(move || check(over, client, only));
+                }
             });
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, clients, drive, servers};
 use crate::gateway::serving::lines::{Lines, text};
 use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually, server, signal};
 
@@ -103,8 +103,8 @@ fn an_approved_call_runs_once_and_any_other_never() {
         echo(1),
         counts(),
     ];
-    for client in [SESSIONS, STATELESS] {
-        for behind in ["initialize", "discover"] {
+    for client in clients(STATELESS) {
+        for (behind, _) in servers(client) {
             let judged = Judged::new();
             let options = format!("--protocol {client}");
             let ran = judged.drive(&options, &format!("--stdio --bare --faults --only {behind}"), &script);
@@ -144,7 +144,7 @@ fn a_client_without_forms_is_approved_from_outside() {
 
 #[test]
 fn what_is_denied_is_neither_listed_nor_run() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let judged = Judged::new();
         let script = [json!({"list": true}), json!({"call": "fail", "arguments": {}}), counts()];
         let ran = judged.drive(&format!("--protocol {client}"), "--stdio --bare --faults", &script);
@@ -334,7 +334,7 @@ fn a_server_has_its_own_policy() {
 
 #[test]
 fn a_client_with_forms_is_not_asked_where_that_is_off() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(STATELESS) {
         let judged = Judged::new();
         let options = format!("--protocol {client}");
         let command: Vec<String> = judged.command("--stdio --bare --faults");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, Driven, SESSIONS, STATELESS, clients, drive};
 use crate::gateway::serving::fold::first_line;
 use crate::gateway::serving::place::{Place, TOOLFOLD, server};
 
@@ -15,7 +15,7 @@ fn both(place: &Place, client: &str, options: &str, script: &[Value]) -> Driven 
 
 #[test]
 fn tools_of_one_name_are_namespaced_and_both_run() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let place = Place::new();
         let script = [
             json!({"call": "echo", "arguments": {"n": 1}}),
@@ -32,7 +32,7 @@ fn tools_of_one_name_are_namespaced_and_both_run() {
 
 #[test]
 fn prompts_of_one_name_are_namespaced_and_both_work() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(STATELESS) {
         let place = Place::new();
         let get = |name: &str| json!({"request": "prompts/get", "params": {"name": name, "arguments": {"arg1": "one", "arg2": "two"}}});
         let script = [
@@ -59,7 +59,7 @@ fn prompts_of_one_name_are_namespaced_and_both_work() {
 
 #[test]
 fn a_prompt_works_by_its_shown_name_before_any_list() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let place = Place::new();
         let script = [json!({"request": "prompts/get", "params": {"name": "two_test_prompt_with_arguments",
             "arguments": {"arg1": "one", "arg2": "two"}}})];
@@ -70,7 +70,7 @@ fn a_prompt_works_by_its_shown_name_before_any_list() {
 
 #[test]
 fn resources_are_listed_once_and_read() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(STATELESS) {
         let place = Place::new();
         let script = [
             json!({"request": "resources/list"}),

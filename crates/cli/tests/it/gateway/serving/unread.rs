@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::gateway::serving::drive::{At, SESSIONS, STATELESS, drive};
+use crate::gateway::serving::drive::{At, SESSIONS, clients, drive};
 use crate::gateway::serving::lines::{Lines, text};
 use crate::gateway::serving::place::{Http, Place, server};
 
@@ -19,7 +19,7 @@ fn call(workspace: &str) -> Value {
 
 #[test]
 fn of_parallel_blind_calls_none_runs_before_its_definition_was_shown() {
-    for client in [SESSIONS, STATELESS] {
+    for client in clients(SESSIONS) {
         let place = Place::new();
         let gateway = place.gateway(OPTIONS, &server(BEHIND));
         let http = Http::gateway(&place, &gateway);

@@ -138,7 +138,7 @@ fn row(text: &mut String, arm: Arm, oracle: Oracle, played: &Played, tasks: usiz
 #[test]
 fn bfcl_every_true_call_is_forwarded_in_every_arm() {
     let Some(mut corpus) = Corpus::read() else { return };
-    corpus.tasks = toolfold_testing::sample(corpus.tasks, 5);
+    corpus.tasks = toolfold_testing::sample(corpus.tasks, 3);
     let is_sample = Cases::of_this_run().is_quick();
     let tasks = corpus.tasks.len();
     let all: Vec<_> = corpus.tasks.iter().flat_map(Task::calls).collect();

@@ -222,6 +222,7 @@ fn corpus_cases_are_accepted_by_every_provider() {
         }
     }
     lists.sort();
+    let lists = toolfold_testing::sample(lists, 6);
     let (mut arrays, mut faults) = (0, Vec::new());
     for (name, text) in &lists {
         let catalog = Catalog::import(text, name, None).value;

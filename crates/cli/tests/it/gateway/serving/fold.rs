@@ -199,7 +199,7 @@ fn one_list_is_one_array_through_every_entry_point() {
     let command = server(behind).join(" ");
     let saved = first_line(&place, &["tools", "--mcp", &command, "--arm", "full", "--wire", "mcp"], b"");
     let list = place.put("list.json", &saved);
-    for arm in toolfold_testing::sample(["stable", "lean", "kept", "index", "auto"], 3) {
+    for arm in toolfold_testing::sample(["stable", "lean", "kept", "index", "auto"], 2) {
         let served = folded(&place, SESSIONS, &format!("--arm {arm}"), behind, &[json!({"list": true})]);
         let served = served.step(1)["result"]["tools"].clone();
         for source in [["--mcp", &command], ["--tools", &list]] {

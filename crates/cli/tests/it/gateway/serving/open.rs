@@ -338,7 +338,7 @@ fn until_stable(process: u32, before: u64) {
 }
 
 /// Messages of 64 KiB each.
-const NOTES: usize = 1_600;
+const NOTES: usize = 1_300;
 
 fn flood() -> String {
     let params = json!({"name": "flood", "arguments": {"bytes": 64 * 1024, "count": NOTES}});

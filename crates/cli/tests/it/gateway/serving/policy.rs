@@ -296,7 +296,7 @@ fn sessions_over_http_do_not_share_approvals_and_leave_no_files_open() {
     let one = run(&[yes(), echo(1), counts()]);
     assert_eq!(one.step(2)["result"]["structuredContent"]["n"], 1, "{}", one.all());
     let before = crate::gateway::serving::place::files_of(gateway.child.id());
-    for _ in 0..toolfold_testing::cases_of(8, 15) {
+    for _ in 0..toolfold_testing::cases_of(5, 15) {
         let other = run(&[json!({"elicit": "decline"}), echo(1)]);
         assert_eq!(other.step(2)["result"]["isError"], true, "{}", other.all());
     }

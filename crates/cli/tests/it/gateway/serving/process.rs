@@ -137,11 +137,11 @@ fn a_thousand_sessions_leave_nothing_behind() {
         let left = crate::gateway::serving::web::request(address, "DELETE", &own, "");
         assert_eq!(left.status, 204, "{}", left.body);
     };
-    for _ in 0..20 {
+    for _ in 0..8 {
         cycle();
     }
     let before = files_of(gateway.child.id());
-    for _ in 0..toolfold_testing::cases_of(30, 1_000) {
+    for _ in 0..toolfold_testing::cases_of(20, 1_000) {
         cycle();
     }
     eventually("its files are closed", || files_of(gateway.child.id()) <= before + 5);

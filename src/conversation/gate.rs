@@ -265,7 +265,7 @@ impl Conversation {
             return None;
         }
         let mut content =
-            format!("{} was not run again: this exact call has failed every time. Change it.", resolved.shown);
+            format!("{} was not run again: this exact call failed every time. Change its arguments.", resolved.shown);
         if nudge == Nudge::Schemas {
             content.push_str("\nFull definition:\n");
             content.push_str(&definition(resolved.tool, resolved.shown));

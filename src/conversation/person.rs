@@ -29,7 +29,9 @@ impl Conversation {
         let none = ActiveSet::default();
         let activation = match layer.answer(&request, &none, self.id(), Caller::User) {
             Ok(Answer::Activated(activation)) => activation,
-            Ok(_) => return Err(CallError::NotActivated(format!("`{name}` is a file of a skill: name the skill"))),
+            Ok(_) => {
+                return Err(CallError::NotActivated(format!("`{name}` is a file of a skill: pass the skill's name")));
+            }
             Err(why) => return Err(CallError::NotActivated(why.to_string())),
         };
         let (name, skill) = (activation.name.clone(), ActiveSkill::from(&*activation));

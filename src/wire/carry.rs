@@ -36,7 +36,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
     for (label, count) in entries.iter().take(MAX_KEYS) {
         let entries = if *count == 1 { String::new() } else { format!(" ({count} entries)") };
         let message = format!(
-            "`{}`{entries} is an entry of {} that {wire} has no place for: it is left out",
+            "`{}`{entries} is an entry of {} that {wire} does not support: it is left out",
             cut_visible(label),
             layout.format
         );
@@ -71,7 +71,7 @@ fn foreign_keys(wire: Wire, tools: &[OutTool<'_>], notes: &mut Vec<Diagnostic>) 
     }
     for (key, tools) in lost.iter().take(MAX_KEYS) {
         let message =
-            format!("{wire} has no place for the key `{}` of {}: it is left out", cut_visible(key), first_names(tools));
+            format!("{wire} does not support the key `{}` of {}: it is left out", cut_visible(key), first_names(tools));
         notes.push(Diagnostic::note("foreign-key", Place::default(), message));
     }
     if lost.len() > MAX_KEYS {

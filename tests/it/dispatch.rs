@@ -205,7 +205,7 @@ fn expansion_goes_through_the_gate() {
     let bad = reply(one.dispatch(&call("expand_tools", json!({"categories": 7}))));
     assert!(bad.answer.failed && bad.answer.content.contains("Categories: write, list"), "{}", bad.answer.content);
     let full = reply(session(Arm::Full).dispatch(&call("expand_tools", json!({"categories": ["write"]}))));
-    assert!(full.answer.content.starts_with("Nothing is folded"), "{}", full.answer.content);
+    assert!(full.answer.content.starts_with("No tool is folded"), "{}", full.answer.content);
 }
 
 #[test]

@@ -272,7 +272,7 @@ impl Loader<'_> {
         let Some(name) = written else {
             let message = match node {
                 None => format!("`name` is missing; using the folder's name `{folder}`"),
-                Some(_) => format!("`name` is empty or no text; the folder's, `{folder}`, is used"),
+                Some(_) => format!("`name` is empty or not a string; the folder's, `{folder}`, is used"),
             };
             let note = Diagnostic::warning("no-name", place, message);
             self.notes.push(note.help(format!("write `name: {}`", slug(&folder))));
@@ -291,7 +291,7 @@ impl Loader<'_> {
             let better = slug(&name);
             let only_folder = complaints.len() == 1 && complaints.iter().all(|c| c.starts_with("Directory"));
             let note = if only_folder {
-                Diagnostic::warning("name-folder", place, format!("`{name}` lies in a folder named `{folder}`"))
+                Diagnostic::warning("name-folder", place, format!("`{name}` is in a folder named `{folder}`"))
                     .help("give folder and skill one name: other readers want that")
             } else {
                 Diagnostic::warning("name-form", place, format!("`{name}` is not a name the standard allows")).help(
@@ -332,7 +332,7 @@ impl Loader<'_> {
         }
         let message = match node {
             None => "`description` is missing, so a model cannot choose the skill: not loaded",
-            Some(_) => "`description` is empty or no text, so no model could know when to use it: not loaded",
+            Some(_) => "`description` is empty or not a string, so no model could know when to use it: not loaded",
         };
         let guess = first_sentence(body);
         self.notes.push(Diagnostic::error("no-description", place, message).help(match guess {

@@ -38,7 +38,7 @@ impl Conversation {
         let mut content = format!("Unknown tool `{short}`.");
         let (mut suggested, mut tools) = (None, Vec::new());
         if is_parallel(name) {
-            content = format!("`{short}` is not a tool: make each call on its own.");
+            content = format!("`{short}` is not a tool: make each call separately.");
             suggested = Suggest::of(self).inner_calls(current.arguments);
         } else if let Some(only) = only_match(&engine, &bound.names, name) {
             let shown = shown_name(&engine, &bound.names, Named::Tool(only));

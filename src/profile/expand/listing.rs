@@ -119,7 +119,7 @@ pub(super) fn counted(catalog: &Catalog, categories: &[Deferred], naming: &dyn N
     }
     let (list, left_out) = counts_that_fit(&servers);
     let more = if left_out == 0 { String::new() } else { format!(" and {left_out} more") };
-    format!("Servers, each with its categories if you give its name in `categories`: {list}{more}")
+    format!("Servers (pass a name in `categories` to list its categories): {list}{more}")
 }
 
 /// As many names with their counts as fit, and the number of the others.

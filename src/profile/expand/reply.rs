@@ -78,7 +78,7 @@ pub fn expand(
     naming: &dyn Naming,
 ) -> Expansion {
     if presentation.deferred().is_empty() {
-        let reply = "Nothing is folded: every tool is shown whole. Call it directly.".to_owned();
+        let reply = "No tool is folded. Call any of them directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
     let answer = Reply { catalog, assignment, presentation, expanded, naming };
@@ -242,7 +242,7 @@ impl<'r> Reply<'r> {
         } else {
             self.add_line(&mut text, "Already open, call it directly", already);
         }
-        self.add_line(&mut text, "Shown whole from the start, call it directly", whole);
+        self.add_line(&mut text, "Already shown in full, call it directly", whole);
         text
     }
 
@@ -274,7 +274,7 @@ impl<'r> Reply<'r> {
         for (at, Unknown { name, as_category, candidates }) in unknown.iter().enumerate() {
             break_line(&mut text);
             if at == MAX_UNKNOWN_EXPLAINED {
-                text.push_str(&format!("{} more names are unknown too.", unknown.len() - at));
+                text.push_str(&format!("{} more names are unknown.", unknown.len() - at));
                 break;
             }
             let short: String = crate::diagnostic::visible(name).chars().take(80).collect();

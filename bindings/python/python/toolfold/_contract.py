@@ -83,7 +83,7 @@ def rejected(make: Make) -> None:
     expect(len(agent.read) == 2, "the model was not called with the rejection")
 
 
-@cell("a person can change the arguments: they are checked again and run, and the store says so")
+@cell("a person can change the arguments: they are checked again and run, and the store records this")
 def edited(make: Make) -> None:
     agent = make(DELETE)
     agent.start()
@@ -242,7 +242,7 @@ def failing(make: Make) -> None:
     expect(agent.ran == [RENAME], f"ran {agent.ran}")
 
 
-@cell("ids that a model repeats are calls of their own")
+@cell("calls with a repeated id are separate calls")
 def repeated_ids(make: Make) -> None:
     other: Call = ("rename_sheet", {**RENAME[1], "old_name": "c"})
     agent = make()
@@ -281,7 +281,7 @@ delivery("native", "arm `native`: the provider defers the tools")
 delivery("append", "arm `append`: opened tools are appended to the messages")
 
 
-@cell("`auto` takes only an arm that is carried", "auto")
+@cell("`auto` takes only a supported arm", "auto")
 def auto(make: Make) -> None:
     agent = make(RENAME)
     agent.start()

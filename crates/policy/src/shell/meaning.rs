@@ -90,7 +90,12 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
     let letters = cluster(text).unwrap_or_default();
     let mut found = Vec::new();
     for (option, does) in program.options() {
-        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
+        let matters = match does {
+            Does::Write | Does::Make | Does::Here | Does::Run | Does::Line | Does::OwnLine | Does::Load => true,
+            Does::Code | Does::Start => true,
+            _ => false,
+        };
+        if !matters {
             continue;
         }
         if option.starts_with("--") {

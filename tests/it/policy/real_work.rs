@@ -38,8 +38,8 @@ fn globs_are_operands() {
             ("src/* x", "ask"),
         ],
     );
-    // sed changes files and no folder, so what is below one is not written; a formatter descends, but a
-    // glob of source files names no folder.
+    // sed changes files and no folder, so what is below one is not written; a formatter descends,
+    // but a glob of source files names no folder.
     check(
         &["allow Bash(sed:*)", "allow Bash(black:*)", "allow Edit(**)", "deny Edit(**/.env)", "deny Edit(keys/**)"],
         &[

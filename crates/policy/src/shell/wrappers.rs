@@ -22,6 +22,7 @@ pub(super) fn unwrap(
 ) -> bool {
     // `rustup run stable cargo test`: a subcommand starts it.
     let of_subcommand = || {
+        own.filter(|own| own.subcommands)?;
         let row = programs::row(&format!("{base} {}", value_at(words, 1)?))?;
         if row.is.wrapper { Some((row, 1)) } else { None }
     };

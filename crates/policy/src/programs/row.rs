@@ -142,7 +142,7 @@ pub(crate) enum Operands {
     Command,
     /// Code, unless it is a plain name.
     Inline,
-    /// Channels and versions of a compiler: `stable`, `1.75.0`. Any other toolchain may be a folder.
+    /// Channels and versions of a compiler: `stable`, `1.75.0`. Another toolchain may be a folder.
     Toolchain,
     /// Unknown.
     #[default]

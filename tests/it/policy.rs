@@ -36,6 +36,7 @@ mod options;
 #[cfg(unix)]
 mod paths;
 mod programs;
+mod project_tools;
 mod properties;
 mod quiet;
 mod real_work;

@@ -38,7 +38,7 @@ fn the_narrowest_rules_are_proposed() {
         // A program with subcommands keeps its subcommand.
         (
             "",
-            &["rustup update a", "rustup update b", "rustup update c", "rustup show"],
+            &["rustup update 1.88.0", "rustup update beta", "rustup update nightly", "rustup show"],
             &["Bash(rustup update:*)", "Bash(rustup show)"],
         ),
         // A program that no row describes may do anything: the commands alone.

@@ -64,6 +64,32 @@ fn an_option_is_covered_with_the_values_that_the_rule_names() {
     assert_eq!(decide(&policy, "kubectl get secrets --kubeconfig=./kube/dev"), Decision::Deny);
 }
 
+/// A pattern of a value that begins with a wildcard is for paths below the folder.
+#[test]
+fn a_wildcard_in_front_of_a_path_is_relative() {
+    let policy = policy(
+        r#"
+        [[rule]]
+        decide = "allow"
+        tool = "Bash"
+        command = "cargo test:*"
+        options = ["--manifest-path=*-tests/Cargo.toml", "--manifest-path=test-*"]
+        "#,
+    );
+    for (command, runs) in [
+        ("cargo test --manifest-path my-tests/Cargo.toml", true),
+        ("cargo test --manifest-path=test-crate/Cargo.toml --release", true),
+        ("cargo test --manifest-path /tmp/my-tests/Cargo.toml", false),
+        ("cargo test --manifest-path ~/my-tests/Cargo.toml", false),
+        ("cargo test --manifest-path=/tmp/my-tests/Cargo.toml", false),
+        ("cargo test --manifest-path ../my-tests/Cargo.toml", false),
+        ("cargo test --manifest-path test-/../../x/Cargo.toml", false),
+        ("cargo test --manifest-path evil/crate/Cargo.toml", false),
+    ] {
+        assert_eq!(decide(&policy, command).runs(), runs, "{command}");
+    }
+}
+
 #[test]
 fn options_that_cannot_be_read_are_errors() {
     for (rule, says) in [

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-const LISTS: [&str; 17] = [
-    "flags", "values", "optional", "named", "below", "read", "write", "makes", "here", "run", "load", "code", "starts",
-    "folder", "into", "host", "acts",
+const LISTS: [&str; 19] = [
+    "flags", "values", "optional", "named", "below", "read", "write", "makes", "here", "run", "line", "own_line",
+    "load", "code", "starts", "folder", "into", "host", "acts",
 ];
 
 fn folder() -> PathBuf {

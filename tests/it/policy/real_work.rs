@@ -38,7 +38,8 @@ fn globs_are_operands() {
             ("src/* x", "ask"),
         ],
     );
-    // sed changes files and no folder, so what is below one is not written; a formatter descends.
+    // sed changes files and no folder, so what is below one is not written; a formatter descends,
+    // but a glob of source files names no folder.
     check(
         &["allow Bash(sed:*)", "allow Bash(black:*)", "allow Edit(**)", "deny Edit(**/.env)", "deny Edit(keys/**)"],
         &[
@@ -47,7 +48,8 @@ fn globs_are_operands() {
             ("sed -i s/a/b/ src/.e*", "ask"),
             ("sed -i s/a/b/ */x", "ask"),
             ("sed -i s/a/b/ keys/*.pem", "deny"),
-            ("black src/*.py", "ask"),
+            ("black src/*.py", "allow"),
+            ("black src/*", "ask"),
         ],
     );
     // What a name may be besides a file: a variable, a subscript with code, a host, a setting.

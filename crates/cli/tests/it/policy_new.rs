@@ -37,12 +37,13 @@ fn a_starter_policy_is_valid() {
 
 /// What the templates allow of programs that may run other code: programs that only read the code
 /// that they are given, those whose command is judged on its own, and code that the template names.
-const RUNS_CODE: [&str; 10] = [
+const RUNS_CODE: [&str; 11] = [
     "Bash(awk:*)",
     "Bash(jq:*)",
     "Bash(find:*)",
     "Bash(less:*)",
     "Bash(timeout:*)",
+    "Bash(watchexec:*)",
     "Bash(xargs:*)",
     "Bash(python -c:*)",
     "Bash(python3 -c:*)",
@@ -123,7 +124,7 @@ fn corpus_of_real_projects_under_the_coding_policy() {
 }
 
 /// The rows of AGENTS.md and all rows that run, shipped and with the projects' allows.
-const FLOORS: [[usize; 2]; 2] = [[71, 449], [81, 474]];
+const FLOORS: [[usize; 2]; 2] = [[71, 476], [81, 505]];
 
 /// Commands of other projects, written from memory and not from the data. The floor is the current
 /// result.
@@ -135,7 +136,20 @@ fn usual_commands_under_the_coding_policy() {
     let row = |command: &str| json!({ "tool": "Bash", "args": { "command": command } });
     let asked: Vec<&&str> = commands.iter().filter(|command| !decided(&policy, &row(command)).runs()).collect();
     println!("{}/{} usual commands run unasked; not {asked:#?}", commands.len() - asked.len(), commands.len());
-    assert!(asked.len() <= 11, "{asked:#?}");
+    assert!(asked.len() <= 9, "{asked:#?}");
+}
+
+/// Options of the programs of the template that load code, write elsewhere, or start, install,
+/// publish or delete something.
+#[test]
+fn hostile_commands_ask_under_the_coding_policy() {
+    let policy = Policy::new(vec![policy("coding")]);
+    let text = crate::project("tests/fixtures/policy/hostile_commands.txt");
+    let commands: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(commands.len() >= 300, "the list lost commands: {}", commands.len());
+    let row = |command: &str| json!({ "tool": "Bash", "args": { "command": command } });
+    let run: Vec<&&str> = commands.iter().filter(|command| decided(&policy, &row(command)).runs()).collect();
+    assert!(run.is_empty(), "{run:#?}");
 }
 
 /// What the red teams tried, under the shipped template instead of the rules of each row. The

@@ -41,18 +41,25 @@ impl OptionPattern {
     }
 
     /// Whether it covers the word at a place of a command: the option as it is spelled here, with
-    /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`.
+    /// its value attached by `=` or in the next word, or that next word. A `*` covers no `..`, and
+    /// one in front of a path no absolute one.
     pub(crate) fn covers(&self, argv: &[Word], at: usize) -> bool {
         let Some(own) = value_at(argv, at) else { return false };
         let Some(pattern) = &self.value else { return own == self.name };
         if own == self.name {
-            return matches!(value_at(argv, at + 1), Some(value) if glob_inside(pattern, value));
+            return matches!(value_at(argv, at + 1), Some(value) if covers_value(pattern, value));
         }
-        if matches!(name_and_value(own), (name, Some(value)) if name == self.name && glob_inside(pattern, value)) {
+        if matches!(name_and_value(own), (name, Some(value)) if name == self.name && covers_value(pattern, value)) {
             return true;
         }
-        at > 0 && value_at(argv, at - 1) == Some(&self.name) && glob_inside(pattern, own)
+        at > 0 && value_at(argv, at - 1) == Some(&self.name) && covers_value(pattern, own)
     }
+}
+
+/// Whether the pattern of a value covers a value.
+fn covers_value(pattern: &str, value: &str) -> bool {
+    let is_relative = !value.starts_with(['/', '~']) && !value.contains(':');
+    glob_inside(pattern, value) && (is_relative || !pattern.starts_with(['*', '?']) || !pattern.contains('/'))
 }
 
 /// The letters that an option of a program consists of, including those of long names.

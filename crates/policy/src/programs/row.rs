@@ -50,6 +50,13 @@ pub(crate) enum Does {
     /// Its value is a command that runs.
     #[serde(rename = "run")]
     Run,
+    /// Its value is a command line for a shell, which is judged as itself.
+    #[serde(rename = "line")]
+    Line,
+    /// Its value is a command line for this program, from the subcommand on, which is judged as
+    /// itself: `cargo watch -x test`.
+    #[serde(rename = "own_line")]
+    OwnLine,
     /// Its value is code or settings that are loaded.
     #[serde(rename = "load")]
     Load,
@@ -135,6 +142,8 @@ pub(crate) enum Operands {
     Command,
     /// Code, unless it is a plain name.
     Inline,
+    /// Channels and versions of a compiler: `stable`, `1.75.0`. Another toolchain may be a folder.
+    Toolchain,
     /// Unknown.
     #[default]
     Other,
@@ -188,6 +197,7 @@ impl From<Operands> for Files {
             | Operands::Code
             | Operands::Command
             | Operands::Inline
+            | Operands::Toolchain
             | Operands::Other
             | Operands::None => Self::None,
         }
@@ -368,7 +378,8 @@ impl Program {
 
     /// Whether one of its options runs something.
     pub(crate) fn may_run(&self) -> bool {
-        !self.until.is_empty() || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Start))
+        !self.until.is_empty()
+            || self.options().any(|(_, does)| matches!(does, Does::Run | Does::Line | Does::OwnLine | Does::Start))
     }
 
     /// What its operands are, as far as files go.

@@ -62,13 +62,26 @@ pub(super) fn inspect(
             walker.suppose(line);
         }
     }
-    // `watch -n 1 ls -l`: its words form a command line for a shell.
-    if own.is.joins_words {
+    // `watch -n 1 ls -l`: its words form a command line for a shell. With some options they are the
+    // words of a command, which is the same unless a shell would read one of several as more.
+    if matches!(says.program, Some(program) if program.is.joins_words) && !says.operands.is_empty() {
         match all_known(&says.operands) {
-            Some(line) => walker.apart(|walker| walker.program(&line.join(" "))),
+            Some(line) if line.len() < 2 || line.iter().all(|word| is_plain(word)) => {
+                walker.apart(|walker| walker.program(&line.join(" ")));
+            }
+            Some(line) => {
+                let line = line.join(" ");
+                walker.found.unknown("payload", &line, Weight::Code);
+                walker.suppose(&line);
+            }
             None => walker.found.unknown("payload", "its words", Weight::Code),
         }
     }
+}
+
+/// Whether a shell reads a word as it is.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_./:=@%+,-".contains(&b))
 }
 
 /// `cd DIR && git …` and `git -C DIR` are git in another repository, whose settings run programs.

@@ -39,6 +39,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let (Some(own), Some(program)) = (says.own, says.program) else { return };
     let (arguments, files) = (behind_first(words), says.operands.as_slice());
     let (recursive, down) = is_recursive(own, words, says);
+    let by_globs = own.recursive == Some(Recursive::Globs);
     let kind = match program.files() {
         Files::None => own.files(),
         kind => kind,
@@ -46,7 +47,8 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
     let add = |walker: &mut Walker, files: &[Word], access: Access| {
         for file in files {
             let own = access == Access::Write && says.needs_write;
-            walker.file(file, access, own, recursive || file.get().is_none() && down);
+            let is_folder = file.get().is_none() && !(by_globs && outputs::names_sources(&file.text));
+            walker.file(file, access, own, recursive || is_folder && down);
         }
     };
     match kind {
@@ -245,6 +247,7 @@ pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
         | Operands::Host
         | Operands::Command
         | Operands::Inline
+        | Operands::Toolchain
         | Operands::Other
         | Operands::None => return,
     };

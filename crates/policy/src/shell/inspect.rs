@@ -101,7 +101,7 @@ impl Walker {
         if program.is.takes_text {
             return self.windows_shell(words);
         }
-        let says = rows::options(self, base, program, words, index);
+        let says = rows::options(self, base, program, words, (index, 0));
         for file in says.values(Does::Load) {
             self.fed(file);
         }

@@ -90,7 +90,8 @@ pub(super) fn suspects<'w>(program: &Program, text: &'w str) -> Vec<(Does, Optio
     let letters = cluster(text).unwrap_or_default();
     let mut found = Vec::new();
     for (option, does) in program.options() {
-        if !matches!(does, Does::Write | Does::Make | Does::Here | Does::Run | Does::Load | Does::Code | Does::Start) {
+        let runs = matches!(does, Does::Run | Does::Line | Does::OwnLine | Does::Code | Does::Start);
+        if !runs && !matches!(does, Does::Write | Does::Make | Does::Here | Does::Load) {
             continue;
         }
         if option.starts_with("--") {

@@ -4,6 +4,7 @@
 
 use super::files::is_remote;
 use super::given::RowSays;
+use super::place::Place;
 use super::side_effects::FileEffect;
 use super::walker::Walker;
 use crate::argv::{Word, known, place_of};
@@ -24,9 +25,25 @@ pub(super) fn inspect(walker: &mut Walker, own: &'static Program, words: &[Word]
     }
     for file in changed {
         // A glob may name folders, and formatters descend; sed does not.
-        walker.file(file, Access::Write, own.needs_write, file.get().is_none() && !own.is.sed);
+        let descends = file.get().is_none() && !own.is.sed && !names_sources(&file.text);
+        // The working folder is no file: a formatter changes files below it, as below any folder.
+        let is_here = file.is(".") && walker.place == Place::at(LexPath::here());
+        walker.file(file, Access::Write, own.needs_write && !is_here, descends);
     }
     unpacked(walker, words, says);
+}
+
+/// Ends of the names of files that formatters change, which folders do not have by convention.
+const SOURCES: &[&str] = &[
+    "c", "cc", "cjs", "cpp", "cs", "css", "cts", "cxx", "dart", "ex", "exs", "go", "h", "hh", "hpp", "hs", "html",
+    "java", "js", "json", "jsx", "kt", "less", "lua", "m", "md", "mdx", "mjs", "ml", "mm", "mts", "php", "proto", "py",
+    "pyi", "rb", "rs", "sass", "scala", "scss", "sh", "sql", "svelte", "swift", "tf", "toml", "ts", "tsx", "vue",
+    "yaml", "yml", "zig",
+];
+
+/// Whether a glob names only files with source code: `src/**/*.js`.
+pub(super) fn names_sources(glob: &str) -> bool {
+    matches!(glob.rsplit_once('.'), Some((_, end)) if SOURCES.contains(&end))
 }
 
 /// Files whose names are known only when the command runs. Such a file fits a rule at most "maybe":

@@ -12,15 +12,25 @@ use crate::argv::{Word, arguments, base_name, known, value_at};
 use crate::programs::{self, Operands, Order, Program, Style};
 use crate::unicode::is_digits;
 
+pub(super) use self::does::is_toolchain;
+use self::operands::{is_evaluated, is_name, operand_acts};
+
 mod does;
+mod operands;
 
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
 
 /// Reads the options of a command that starts another one, whose operands are everything behind
-/// them.
-pub(super) fn options(walker: &mut Walker, base: &str, row: &'static Program, words: &[Word], index: usize) -> RowSays {
-    let mut reader = Reader::new(walker, base, row, words, (index, 0));
+/// them. `place`: as for [`inspect`].
+pub(super) fn options(
+    walker: &mut Walker,
+    base: &str,
+    row: &'static Program,
+    words: &[Word],
+    place: (usize, usize),
+) -> RowSays {
+    let mut reader = Reader::new(walker, base, row, words, place);
     reader.options(1);
     let from = reader.operands.first().copied().unwrap_or(words.len());
     let operands = words.get(from..).unwrap_or_default().to_vec();
@@ -268,6 +278,9 @@ impl<'r, 'w> Reader<'r, 'w> {
         let asked = match program.operands {
             Operands::None => first,
             Operands::Inline => self.operand_that(|text| !is_name(text)),
+            // Read as a wrapper, unless an option is before the subcommand.
+            Operands::Toolchain if program.is.wrapper => first,
+            Operands::Toolchain => self.operand_that(|text| !is_toolchain(text)),
             // Who allows a program has not allowed what its subcommand starts.
             Operands::Command => first.and(self.deeper),
             Operands::Code => self.operand_that(is_evaluated),
@@ -363,38 +376,6 @@ fn names_a_place(text: &str) -> bool {
     text.contains(['/', '=', ':']) && !is_number
 }
 
-/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=;
-/// ls' build`.
-fn is_evaluated(text: &str) -> bool {
-    text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n'])
-}
-
-/// What an operand does beyond being one, with its weight, where the row says that operands may.
-fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static str, Weight)> {
-    let is = program.is;
-    // `gcc @file`: the file holds options, of any kind.
-    if is.response_files && text.len() > 1 && text.starts_with('@') {
-        return Some(("response-file", Weight::Code));
-    }
-    // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
-    if is.pipe_operands && (text.starts_with('|') || text.contains(":|")) {
-        return Some(("executing-option", Weight::Code));
-    }
-    // A shell elsewhere reads the words again, joined by blanks.
-    if is.remote_words && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
-        return Some(("executing-option", Weight::Code));
-    }
-    // `msbuild /p:x=y`, but not `/folder/file`.
-    if is.slash_options
-        && let Some(rest) = text.strip_prefix('/')
-        && rest.split(':').next().unwrap_or(rest).bytes().all(|b| b.is_ascii_alphabetic())
-    {
-        return Some(("option", Weight::Value));
-    }
-    // `just folder/recipe` runs what another folder says.
-    if is.path_operands && text.contains('/') { Some(("option-for-another-place", Weight::Value)) } else { None }
-}
-
 /// The certain part of a word: all of it, or what precedes the first expansion of an option.
 fn literal(word: &Word) -> Option<&str> {
     if let Some(text) = word.get() {
@@ -409,11 +390,4 @@ fn literal(word: &Word) -> Option<&str> {
 /// The words of a command as texts.
 fn texts(words: &[Word]) -> impl Iterator<Item = String> {
     arguments(words).map(str::to_owned)
-}
-
-/// Whether a text is the name of a file or of a thing, and no code.
-fn is_name(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '~') || (c == '.' && text.contains('/')))
-        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '~' | '+' | '@'))
-        || text == ":memory:"
 }

@@ -1,7 +1,7 @@
 //! What the table of programs says that several modules need.
 
 use crate::argv::{Word, base_name, program};
-use crate::programs::{self, Does, Program};
+use crate::programs::{self, Does, Operands, Program};
 
 use super::meaning::meaning;
 
@@ -43,8 +43,9 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
     None
 }
 
-/// The words of a command without the harmless flags before its subcommand: `cargo --locked nextest
-/// run` is `cargo nextest run`. `None` if it has none.
+/// The words of a command without the harmless flags before its subcommand or its first target:
+/// `cargo --locked nextest run` is `cargo nextest run`, `mvn -B verify` is `mvn verify`. `None` if
+/// it has none.
 pub(crate) fn without_flags(words: &[Word]) -> Option<Vec<Word>> {
     let (program, mut rest) = words.split_first()?;
     let mut name = base_name(program.get()?).to_owned();
@@ -57,8 +58,20 @@ pub(crate) fn without_flags(words: &[Word]) -> Option<Vec<Word>> {
         plain.push(subcommand.clone());
         rest = behind;
     }
+    let names_targets =
+        |row: &&Program| !row.subcommands && row.operands == Operands::Code && !row.is.interpreter && !row.is.shell;
+    if let Some(row) = programs::row(&name).filter(names_targets) {
+        let flags = rest.iter().take_while(|word| word.get().is_some_and(|text| is_harmless_flag(row, text)));
+        rest = rest.get(flags.count()..).unwrap_or_default();
+    }
     plain.extend_from_slice(rest);
     if plain.len() < words.len() { Some(plain) } else { None }
+}
+
+/// Whether a word is options of a program that do nothing that matters, and take no next word.
+fn is_harmless_flag(row: &Program, text: &str) -> bool {
+    let meant = if text.starts_with('-') && text.len() > 1 { meaning(row, text) } else { None };
+    meant.is_some_and(|all| all.iter().all(|(_, does, _)| matches!(does, Does::Flag | Does::Optional)))
 }
 
 /// Whether an environment variable makes a program run or load something else.

@@ -4,11 +4,12 @@
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::place::Place;
-use super::side_effects::{FileEffect, Role, Weight};
+use super::rows::is_toolchain;
+use super::side_effects::{FileEffect, Role, Unknown, Weight};
 use super::walker::{Input, Walker};
 use super::{heuristics, launchers, readonly, tables};
-use crate::argv::{Word, all_known, base_name, first, program, unknown, value_at};
-use crate::programs::{self, Does, Program};
+use crate::argv::{Word, all_known, base_name, first, program, text_at, unknown, value_at};
+use crate::programs::{self, Does, Operands, Program};
 use crate::rule::Access;
 
 /// Handles a command that starts another program; `false` if it does not.
@@ -19,14 +20,21 @@ pub(super) fn unwrap(
     words: &[Word],
     (input, index): (&Input, usize),
 ) -> bool {
-    let Some(wrapper) = own.filter(|own| own.is.wrapper) else {
+    // `rustup run stable cargo test`: a subcommand starts it.
+    let of_subcommand = || {
+        own.filter(|own| own.subcommands)?;
+        let row = programs::row(&format!("{base} {}", value_at(words, 1)?))?;
+        if row.is.wrapper { Some((row, 1)) } else { None }
+    };
+    let Some((wrapper, offset)) = own.filter(|own| own.is.wrapper).map(|own| (own, 0)).or_else(of_subcommand) else {
         match own.filter(|own| own.is.finds) {
             Some(own) => find(walker, own, words),
             None => launched(walker, own, base, words, input),
         }
         return false;
     };
-    let says = super::rows::options(walker, base, wrapper, words, index);
+    let words = words.get(offset..).unwrap_or_default();
+    let says = super::rows::options(walker, base, wrapper, words, (index, offset));
     if says.has(|own| &own.looks_up) {
         // It runs nothing.
         return true;
@@ -35,6 +43,14 @@ pub(super) fn unwrap(
         heuristics::tails(words, &mut walker.found);
         return true;
     };
+    if wrapper.operands == Operands::Toolchain
+        && let Some(before) = start.checked_sub(1)
+        && !value_at(words, before).is_some_and(is_toolchain)
+    {
+        let option = if walker.supposing { None } else { Some((index, offset + before)) };
+        let part = Unknown::new("operand", text_at(words, before), Weight::Value);
+        walker.found.unknowns.push(Unknown { option, ..part });
+    }
     let rest = words.get(start..).unwrap_or_default().to_vec();
     if rest.is_empty() {
         if wrapper.is.other_user || wrapper.is.reads_commands {

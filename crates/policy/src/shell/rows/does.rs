@@ -7,6 +7,7 @@ use crate::programs::Does;
 use crate::rule::Access;
 use crate::shell::redirect::is_sink;
 use crate::shell::side_effects::{Unknown, Weight};
+use crate::unicode::is_digits;
 
 impl Reader<'_, '_> {
     /// What is not on the list: a rule that names it covers it, and nothing else does.
@@ -63,6 +64,13 @@ impl Reader<'_, '_> {
                 let known = known && !plus && !self.own.is.interpreter;
                 self.doubt("executing-option", at, if known { Weight::Value } else { Weight::Code }, None);
             }
+            Does::Line | Does::OwnLine => match text {
+                Some(line) => {
+                    let line = if does == Does::OwnLine { format!("{} {line}", self.base) } else { line.to_owned() };
+                    self.walker.apart(|walker| walker.program(&line));
+                }
+                None => self.doubt("executing-option", at, Weight::Code, None),
+            },
             Does::Code => {
                 let text = text_at(self.words, at);
                 let part = Unknown::new("inline-code", text, Weight::Code);
@@ -119,6 +127,16 @@ fn is_plain_name(text: &str) -> bool {
     let is_file = matches!(name.rsplit_once('.'), Some((_, end)) if end.bytes().all(|b| b.is_ascii_alphanumeric()));
     let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
     name.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_word(scope) && is_word(name) && !is_file
+}
+
+/// Whether an operand is a channel or a version of a compiler, which may have a date and a target
+/// behind it: `nightly-2025-06-01`, `1.89`, `stable-x86_64-apple-darwin`.
+pub(in super::super) fn is_toolchain(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let first = parts.next().unwrap_or_default();
+    let is_version = first.split('.').count() > 1 && first.split('.').all(is_digits);
+    let is_part = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (is_version || matches!(first, "stable" | "beta" | "nightly")) && parts.all(is_part)
 }
 
 /// Whether a value names something below the working folder: a package, or a relative path that

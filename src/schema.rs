@@ -34,7 +34,8 @@ mod types;
 mod walk;
 mod wrap;
 
-pub use arguments::{properties, required, top};
+pub(crate) use arguments::top;
+pub use arguments::{properties, required};
 pub(crate) use arguments::{single_type, takes_no_parameters};
 #[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
 pub(crate) use document::Document;

@@ -110,7 +110,7 @@ impl Fields {
     /// The tool categories that the skill uses: `metadata.toolfold-categories`, split at spaces and
     /// commas.
     #[must_use]
-    pub fn categories(&self) -> Vec<&str> {
+    pub(crate) fn categories(&self) -> Vec<&str> {
         let text = self.metadata.get("toolfold-categories").map_or("", String::as_str);
         text.split([' ', ',']).filter(|c| !c.is_empty()).collect()
     }

@@ -22,7 +22,7 @@ const HEADINGS: usize = 100;
 
 /// An index over the skills of a view, including copies: only visible skills can be found.
 #[derive(Debug, Clone, Default)]
-pub struct SkillIndex {
+pub(crate) struct SkillIndex {
     /// The skills by the names that select them.
     entries: Vec<(String, Arc<Skill>)>,
     index: Index,
@@ -51,7 +51,7 @@ pub struct Hit {
 impl SkillIndex {
     /// Indexes names, descriptions, tags and headings.
     #[must_use]
-    pub fn new(view: &SkillView) -> Self {
+    pub(crate) fn new(view: &SkillView) -> Self {
         let mut entries: Vec<(String, Arc<Skill>)> =
             view.all().map(|(name, skill)| (name.to_owned(), Arc::clone(skill))).collect();
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -59,11 +59,8 @@ impl SkillIndex {
         Self { entries, index }
     }
 
-    /// Returns the best skills for a query, best first; equal scores by name. A skill whose name is
-    /// the query comes first. If no skill shares a word: those whose name or description contains
-    /// the query. `*` or an empty query returns all skills, by name.
-    #[must_use]
-    pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
+    /// As [`SkillView::search`].
+    pub(crate) fn search(&self, query: &str, most: usize) -> Vec<Hit> {
         self.page(&self.ranked(query).places, 0, most)
     }
 

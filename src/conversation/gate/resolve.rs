@@ -166,7 +166,7 @@ pub(in crate::conversation) fn accepted_name<'n>(conversation: &Conversation, na
     }
     let lead = name.chars().next().is_none_or(|c| !rule.allows(c) || !rule.starts(c)).then_some('_');
     let replaced = name.chars().map(|c| if rule.allows(c) { c } else { '_' });
-    Cow::Owned(lead.into_iter().chain(replaced).take(rule.max_len()).collect())
+    Cow::Owned(lead.into_iter().chain(replaced).take(rule.max_len).collect())
 }
 
 /// Resolves a name: exactly, without the marks of a chat template, or by [`guess`].
@@ -185,7 +185,7 @@ fn known_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
 }
 
 fn has_skills(engine: &Engine) -> bool {
-    engine.skills().is_some_and(|skills| skills.tool().is_some())
+    engine.skills().is_some_and(|skills| skills.declared().is_some())
 }
 
 /// The known name in a name with the marks of a chat template.

@@ -187,7 +187,7 @@ impl<'s> Suggest<'s> {
         let is_foreign = misnamed.wrapper.is_none() && misnamed.unknown.iter().all(|own| own.near.is_none());
         let given = arguments.value().ok()?;
         let shares = given.as_object().is_some_and(|members| members.len() > misnamed.unknown.len());
-        let entry = presentation.deferred().iter().find(|entry| entry.tools.contains(&resolved.index))?;
+        let entry = presentation.deferred.iter().find(|entry| entry.tools.contains(&resolved.index))?;
         let few = entry.tools.len() <= MAX_COMPARED_TOOLS && misnamed.unknown.len() <= MAX_FOREIGN_NAMES;
         if !(is_foreign && shares && few) {
             return None;

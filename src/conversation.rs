@@ -100,8 +100,8 @@ use crate::wire::{Limits, Wire};
 /// Two conversations are equal if their states are equal; cached text is not compared.
 #[derive(Debug, Clone)]
 pub struct Conversation {
-    /// Whether the log contains the text of results, so that a replayed conversation still has those
-    /// of the open message. Default: no, the log contains only their digests.
+    /// Whether the log contains the text of results, so that a replayed conversation still has
+    /// those of the open message. Default: no, the log contains only their digests.
     pub log_results: bool,
     engine: Engine,
     bound: Arc<Bound>,

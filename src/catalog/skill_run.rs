@@ -25,7 +25,7 @@ pub struct SkillRun {
 }
 
 impl SkillRun {
-    /// The arguments of the call of `SkillRun` with this input, which replaces a fact named `input`.
+    /// The arguments of the call of `SkillRun` with this input. It replaces a fact named `input`.
     #[must_use]
     pub fn call(&self, input: Value) -> Value {
         let mut arguments = self.facts.clone();

@@ -37,7 +37,7 @@ impl Arguments {
         let text = own.as_written().filter(|_| own.value().is_ok()).map(|text| {
             let mut out = String::from("{");
             for (name, value) in &run.facts {
-                write_string(&mut out, &name);
+                write_string(&mut out, name);
                 out.push_str(&format!(":{value},"));
             }
             write_string(&mut out, INPUT);

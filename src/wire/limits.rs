@@ -2,8 +2,8 @@
 //! capability table.
 //!
 //! [`Capabilities::limits`] returns the limits of a wire and model; [`Limits::check`] compares an
-//! array with them. A limit never fails a request here: arm `auto` stays within it, and an explicitly chosen
-//! arm gets a diagnostic.
+//! array with them. A limit never fails a request here: arm `auto` stays within it, and an
+//! explicitly chosen arm gets a diagnostic.
 
 mod check;
 mod facts;

@@ -335,12 +335,9 @@ fn declarations_of_the_meta_tools() {
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let assignment = profile.assign(&catalog).value;
     for arm in [Arm::Seed, Arm::Stable, Arm::Index, Arm::Search] {
-        let presentation = Presentation::new(&catalog, &assignment, arm);
-        let meta: Vec<String> = presentation
-            .meta_tools
-            .iter()
-            .map(|tool| format!("{}\n{}\n{}", tool.name(), tool.description(), tool.parameters_text()))
-            .collect();
+        let meta = Presentation::new(&catalog, &assignment, arm).meta_tools.into_iter();
+        let meta = meta.map(|tool| format!("{}\n{}\n{}", tool.name(), tool.description(), tool.parameters_text()));
+        let meta: Vec<String> = meta.collect();
         insta::assert_snapshot!(format!("meta_tools_{arm}"), meta.join("\n\n"));
     }
     assert_eq!(Presentation::new(&catalog, &assignment, Arm::Full).meta_tools.len(), 0);
@@ -391,18 +388,15 @@ fn server_tools_have_separate_profiles() {
     assert!(!whole.has_errors(), "{:?}", whole.diagnostics);
     let assigned = whole.value.assign(&catalog);
     assert!(!assigned.has_errors(), "{:?}", assigned.diagnostics);
-    let found: Vec<(&str, Tier, &str)> = names
-        .iter()
-        .zip(assigned.value.tools.iter())
-        .map(|(name, own)| (*name, own.tier, own.category.as_str()))
-        .collect();
+    let own = assigned.value.tools.iter().map(|own| (own.tier, own.category.as_str()));
+    let found: Vec<(&str, (Tier, &str))> = names.into_iter().zip(own).collect();
     let expected = [
-        ("db_read", Tier::Core, "core"),
-        ("write", Tier::Extended, "rows"),
-        ("drop", Tier::Hidden, "other"),
-        ("list", Tier::Extended, "rows"),
-        ("draw", Tier::Core, "core"),
-        ("db_list", Tier::Extended, "rows"),
+        ("db_read", (Tier::Core, "core")),
+        ("write", (Tier::Extended, "rows")),
+        ("drop", (Tier::Hidden, "other")),
+        ("list", (Tier::Extended, "rows")),
+        ("draw", (Tier::Core, "core")),
+        ("db_list", (Tier::Extended, "rows")),
     ];
     assert_eq!(found, expected);
     let write = assigned.value.at(1).unwrap();

@@ -83,7 +83,7 @@ impl From<Trouble> for PyErr {
 
 impl From<Error> for Trouble {
     fn from(why: Error) -> Self {
-        Self::unread(why.diagnostics.to_vec())
+        Self::unread(why.diagnostics)
     }
 }
 

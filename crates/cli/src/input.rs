@@ -197,7 +197,7 @@ impl Input {
 
     /// Builds an engine; an error lists what does not fit together.
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
-        builder.build().map_err(|why| Failure::bad(why.diagnostics.to_vec()))
+        builder.build().map_err(|why| Failure::bad(why.diagnostics))
     }
 }
 

@@ -108,7 +108,7 @@ fn check_profile(args: &CheckArgs) -> Outcome {
     let counts = catalog.as_ref().map(|catalog| assign(&profile, catalog, &mut diagnostics));
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     if args.json {
-        emit_json(&CheckAnswer { profile: profile.name.to_owned(), ok, tiers: counts, diagnostics })?;
+        emit_json(&CheckAnswer { profile: profile.name.clone(), ok, tiers: counts, diagnostics })?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
         let name = profile.name;

@@ -162,7 +162,7 @@ fn try_profile(text: &str) {
     loaded.diagnostics.iter().for_each(sound);
     let assigned = loaded.value.assign(&catalog);
     assigned.diagnostics.iter().for_each(sound);
-    assert_eq!(assigned.value.tools.iter().count(), catalog.len(), "every tool has its place, whatever the profile");
+    assert_eq!(assigned.value.tools.len(), catalog.len(), "every tool has its place, whatever the profile");
     if !assigned.has_errors() {
         use_it(&catalog, &loaded.value);
     }

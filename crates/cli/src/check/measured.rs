@@ -160,7 +160,7 @@ impl Wanted {
         }
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         let (name, toml) = match &input.profile {
-            Some(profile) => (profile.name.to_owned(), profile.to_toml(&input.catalog)),
+            Some(profile) => (profile.name.clone(), profile.to_toml(&input.catalog)),
             None => ("off".to_owned(), String::new()),
         };
         let profile = ProfileId::new(name, digest(&Value::from(toml)));

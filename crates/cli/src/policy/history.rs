@@ -54,7 +54,7 @@ impl HistoryArgs {
             last = record.seq;
             past.add(policy, context, &record.entry);
         }
-        context.session = self.session.clone().unwrap_or_else(|| past.session.to_owned());
+        context.session = self.session.clone().unwrap_or_else(|| past.session.clone());
         context.now_ms = past.time_ms;
         Ok(Some(past))
     }

@@ -103,7 +103,7 @@ fn after_1000_calls(bencher: Bencher<'_, '_>, condition: &str) {
         text += &format!("[[rule]]\ndecide = \"ask\"\ntool = \"send\"\n{condition}\n");
     }
     let policy = Policy::new(vec![PolicyFile::load(&text, "p", PolicyScope::User).into_result().expect("it is sound")]);
-    let (store, origin) = (MemoryStore::new(), ToolOrigin::Native);
+    let (store, origin) = (MemoryStore::default(), ToolOrigin::Native);
     for at in 0..1_000 {
         let arguments = json!({ "to": format!("a{at}@example.com"), "amount": 1 });
         let context = Context::default().with_now_ms(at);

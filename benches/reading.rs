@@ -94,8 +94,11 @@ fn present<const ARM: usize>(bencher: Bencher<'_, '_>, count: usize) {
 #[divan::bench(args = SIZES)]
 fn plan(bencher: Bencher<'_, '_>, count: usize) {
     let session = start(&engine(count, Arm::Seed));
-    black_box(session.plan());
-    bencher.bench_local(|| black_box(&session).plan());
+    let plan = |session: &Conversation| {
+        session.presentation().plan(session.engine().catalog(), session.engine().assignment(), session.expanded())
+    };
+    black_box(plan(&session));
+    bencher.bench_local(|| plan(black_box(&session)));
 }
 
 /// The second and every later turn of a conversation.
@@ -135,7 +138,8 @@ fn count(bencher: Bencher<'_, '_>, count: usize) {
 fn expand_unknown(bencher: Bencher<'_, '_>, count: usize) {
     let mut session = start(&engine(count, Arm::Stable));
     let tools = (0..200).map(|at| format!("an_unknown_tool_with_a_rather_long_name_{at}")).collect();
-    let request = ExpandRequest::default().with_tools(tools);
+    let mut request = ExpandRequest::default();
+    request.tools = tools;
     bencher.bench_local(|| session.expand(black_box(&request)));
 }
 

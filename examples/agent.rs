@@ -23,7 +23,7 @@ const NOW_MS: i64 = 1_800_000_000_000;
 pub(crate) fn run() -> Result<Vec<String>, Box<dyn Error>> {
     // Once per process. Only the approver can approve calls, and no tool can reach it.
     let policy = PolicyFile::load(POLICY, "policy.toml", PolicyScope::User).into_result()?;
-    let (policy, approver) = PolicyLayer::open(Policy::new(vec![policy]), Arc::new(MemoryStore::new()), || NOW_MS);
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![policy]), Arc::new(MemoryStore::default()), || NOW_MS);
     let profile = ToolProfile::parse(PROFILE, "profile.toml").into_result()?;
     let engine = Engine::builder(Catalog::from_openai(TOOLS)?).profile(profile).policy(policy).build()?;
 

@@ -56,12 +56,6 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Returns a catalog without tools.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Appends a tool.
     ///
     /// # Errors
@@ -119,7 +113,7 @@ impl Catalog {
     }
 
     fn without_errors(loaded: Loaded<Self>) -> Result<Self, Error> {
-        loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.into_diagnostics()))
+        loaded.into_result().map_err(|why| Error::new(ErrorKind::Catalog, why.0))
     }
 
     /// Returns the catalog as a compact JSON tool array. Entries read in the same format, including
@@ -199,15 +193,9 @@ impl Catalog {
 
     /// The names of the list's namespaces (OpenAI Responses), in order. A namespace generated for a
     /// category must have a different name.
-    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn namespaces(&self) -> impl Iterator<Item = &str> {
         let groups = self.layout.iter().flat_map(|layout| layout.groups());
         groups.filter_map(|(group, _)| group.namespace.as_deref())
-    }
-
-    /// Returns the tool with the given name in a namespace.
-    #[must_use]
-    pub fn in_namespace(&self, namespace: &str, name: &str) -> Option<&Tool> {
-        self.get(&tool::qualified(namespace, name)).filter(|tool| tool.namespaced() == Some((namespace, name)))
     }
 
     /// The order of the list, if it holds more than tools.

@@ -100,6 +100,9 @@ use crate::wire::{Limits, Wire};
 /// Two conversations are equal if their states are equal; cached text is not compared.
 #[derive(Debug, Clone)]
 pub struct Conversation {
+    /// Whether the log contains the text of results, so that a replayed conversation still has
+    /// those of the open message. Default: no, the log contains only their digests.
+    pub log_results: bool,
     engine: Engine,
     bound: Arc<Bound>,
     /// The provider's limits.
@@ -126,7 +129,6 @@ pub struct Conversation {
     /// Calls that the host paused.
     paused: IndexSet<CallId>,
     results: StoredResults,
-    logs_results: bool,
     /// Diagnostics of judged calls that have not been taken yet.
     notices: Vec<Diagnostic>,
 }
@@ -156,7 +158,7 @@ impl Conversation {
             repeated: IndexSet::new(),
             paused: IndexSet::new(),
             results: StoredResults::default(),
-            logs_results: false,
+            log_results: false,
             notices: Vec::new(),
         }
     }
@@ -282,8 +284,7 @@ impl Conversation {
     }
 
     /// The current form of each tool.
-    #[must_use]
-    pub fn plan(&self) -> Plan {
+    fn plan(&self) -> Plan {
         self.presentation().plan(self.engine.catalog(), self.engine.assignment(), &self.state.expanded)
     }
 
@@ -300,7 +301,7 @@ impl Conversation {
     }
 
     fn opened_tools(&self) -> Vec<&Tool> {
-        let tools = self.engine.catalog().iter().zip(self.engine.assignment().iter());
+        let tools = self.engine.catalog().iter().zip(self.engine.assignment().tools.iter());
         let open =
             tools.filter(|(tool, own)| self.state.expanded.opens_tool(tool.name().as_str(), own.category.as_str()));
         open.map(|(tool, _)| tool).collect()

@@ -1,4 +1,4 @@
-//! The crate's error type: opaque, with a kind to match on and the diagnostics that caused it.
+//! The crate's error type: a kind to match on, and the diagnostics that caused it.
 
 use std::fmt;
 
@@ -18,9 +18,12 @@ pub enum ErrorKind {
 
 /// An error with at least one diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
-    kind: ErrorKind,
-    diagnostics: Vec<Diagnostic>,
+    /// The kind of the error.
+    pub kind: ErrorKind,
+    /// All diagnostics, including warnings and notes, in the order of the input.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Error {
@@ -28,18 +31,6 @@ impl Error {
     #[must_use]
     pub(crate) fn new(kind: ErrorKind, diagnostics: Vec<Diagnostic>) -> Self {
         Self { kind, diagnostics }
-    }
-
-    /// The kind of the error.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.kind
-    }
-
-    /// All diagnostics, including warnings and notes, in the order of the input.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
     }
 }
 

@@ -127,7 +127,7 @@ impl Host {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Azure => "azure",
             Self::Bedrock => "bedrock",

@@ -19,9 +19,9 @@
 //! let assignment = profile.value.assign(&catalog).value;
 //! let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);
 //! let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
-//! assert_eq!(plan.detail(0), Some(Detail::Full));
-//! assert_eq!(plan.detail(1), Some(Detail::Summary));
-//! assert!(presentation.meta_tools().any(|tool| *tool.name() == "expand_tools"));
+//! assert_eq!(plan.tools[0].detail, Detail::Full);
+//! assert_eq!(plan.tools[1].detail, Detail::Summary);
+//! assert!(presentation.meta_tools.iter().any(|tool| *tool.name() == "expand_tools"));
 //! # Ok::<(), toolfold::error::Error>(())
 //! ```
 
@@ -49,7 +49,8 @@ pub use arm::{Arm, CustomArm, Delivery, Detail};
 pub use assign::{Assigned, Assignment, CORE, OTHER};
 pub use choose::Choice;
 pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose_auto_arm};
-pub use client::{ClientProfile, Deferral, already_defers, own_tools};
+pub(crate) use client::already_defers;
+pub use client::{ClientProfile, own_tools};
 pub use cost::TokenFactors;
 pub use expand::{
     Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandRequest, Expansion, definition, definitions, expand,
@@ -133,9 +134,12 @@ impl Pattern {
 ///
 /// A profile is independent of any catalog until [`assign`](Self::assign) applies it to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ToolProfile {
-    pub(crate) name: String,
-    pub(crate) derived: bool,
+    /// The profile's name.
+    pub name: String,
+    /// Whether the profile was derived from a catalog.
+    pub derived: bool,
     pub(crate) core: Vec<Pattern>,
     /// Whether core tools stay complete in every arm, as the agent's own tools do.
     pub(crate) verbatim: bool,
@@ -166,18 +170,6 @@ impl ToolProfile {
     /// diagnostics.
     pub fn assign(&self, catalog: &Catalog) -> Loaded<Assignment> {
         assign::assign(self, catalog)
-    }
-
-    /// The profile's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Whether the profile was derived from a catalog.
-    #[must_use]
-    pub fn is_derived(&self) -> bool {
-        self.derived
     }
 
     /// The written summaries by tool, in the order of the file.

@@ -12,7 +12,7 @@
 //! | what is a schema with its parts put together? | [`dereferenced`], `merge`, `flattened` |
 //! | what does a schema of any draft mean in 2020-12? | `normalize` |
 //! | what is a schema with one parameter for an input, or with other names? | `wrapped`, `renamed` |
-//! | what arguments does a tool take? | [`top`], [`properties`], [`required`], `takes_no_parameters` |
+//! | what arguments does a tool take? | [`properties`], [`required`], `takes_no_parameters` |
 //!
 //! Nothing here fetches, loops or recurses without bound: a reference is followed only inside its
 //! own document, chains and cycles are cut, walks keep their own stack, and a schema's depth is
@@ -34,7 +34,8 @@ mod types;
 mod walk;
 mod wrap;
 
-pub use arguments::{properties, required, top};
+pub(crate) use arguments::top;
+pub use arguments::{properties, required};
 pub(crate) use arguments::{single_type, takes_no_parameters};
 #[cfg_attr(not(feature = "validate"), allow(unused_imports, reason = "only the validator uses all of it"))]
 pub(crate) use document::Document;

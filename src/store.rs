@@ -242,7 +242,7 @@ impl SqliteStore {
 /// The last written record, according to the head.
 fn read_head(connection: &Connection) -> Result<Option<Checkpoint>, ApprovalError> {
     let found = connection.query_row("SELECT seq, hash FROM head WHERE id = 1", [], |row| {
-        Ok(Checkpoint::new(row.get(0)?, row.get::<_, String>(1)?))
+        Ok(Checkpoint { seq: row.get(0)?, hash: row.get(1)? })
     });
     match found {
         Ok(checkpoint) => Ok(Some(checkpoint)),

@@ -69,7 +69,7 @@ pub use meter::{Meter, Provider};
 pub use read::functions_of;
 pub use reason::Reason;
 pub use render::{Function, render};
-pub use request::{CountError, Counted, RequestContext, count_request_with, count_tools_with};
 #[cfg(feature = "tiktoken")]
-pub use request::{count_request, count_tools};
+pub use request::count_tools;
+pub use request::{CountError, Counted, RequestContext, count_request_with, count_tools_with};
 pub use tool_texts::ToolTexts;

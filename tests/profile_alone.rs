@@ -38,6 +38,6 @@ fn a_plan_needs_no_engine() {
     let assignment = profile.value.assign(&catalog).into_result().unwrap();
     let presentation = profile::Presentation::new(&catalog, &assignment, profile::Arm::Stable);
     let plan = presentation.plan(&catalog, &assignment, &profile::Expanded::default());
-    let details: Vec<_> = plan.iter().map(|planned| planned.detail).collect();
+    let details: Vec<_> = plan.tools.iter().copied().map(|planned| planned.detail).collect();
     assert_eq!(details, [profile::Detail::Full, profile::Detail::Summary]);
 }

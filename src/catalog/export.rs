@@ -39,7 +39,7 @@ fn write_entry(out: &mut String, catalog: &Catalog, entry: &Entry, format: Forma
         Entry::Tool(at) => tool(out, *at),
         Entry::Foreign(foreign) => {
             comma(out);
-            out.push_str(foreign.text());
+            out.push_str(&foreign.text);
         }
         Entry::Group(group, members) => {
             comma(out);
@@ -49,7 +49,7 @@ fn write_entry(out: &mut String, catalog: &Catalog, entry: &Entry, format: Forma
                     Member::Tool(at) => inner(out, *at),
                     Member::Foreign(foreign) => {
                         comma(out);
-                        out.push_str(foreign.text());
+                        out.push_str(&foreign.text);
                     }
                 }
             }

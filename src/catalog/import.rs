@@ -37,7 +37,7 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
         let message = format!("{} MB are too much for a tool list", text.len() / 1_000_000);
         let limit = format!("at most {} MiB are read: split the list", MAX_BYTES / 1024 / 1024);
         let too_large = Diagnostic::error("too-large", Place::file(file), message).help(limit);
-        return Loaded { value: Catalog::new(), diagnostics: vec![too_large] };
+        return Loaded { value: Catalog::default(), diagnostics: vec![too_large] };
     }
     let text = surrogates::without_lone_surrogates(text);
     let mut notes = Notes::new(&text, file);
@@ -48,12 +48,12 @@ pub(super) fn import(text: &str, file: &str, format: Option<Format>) -> Loaded<C
     let value = match list_elements(text.strip_prefix('\u{feff}').unwrap_or(&text), file) {
         Err(diagnostic) => {
             notes.push(diagnostic);
-            Catalog::new()
+            Catalog::default()
         }
         Ok(elements) => {
             let mut list = List {
                 format: Format::Mcp,
-                catalog: Catalog::new(),
+                catalog: Catalog::default(),
                 entries: Vec::new(),
                 left_out: BTreeSet::new(),
                 notes,

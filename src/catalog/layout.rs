@@ -29,32 +29,17 @@ pub(crate) enum Entry {
 /// A list entry that is not a foldable tool: a tool that the provider runs or defines, or an entry
 /// of an unknown type.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Foreign {
-    pub(crate) label: Box<str>,
-    pub(crate) name: Option<Box<str>>,
-    pub(crate) deferred: bool,
-    pub(crate) text: Box<str>,
-}
-
-impl Foreign {
     /// A short label: its `type`, or its first key if it has no type, as on Gemini.
-    #[must_use]
-    pub fn label(&self) -> &str {
-        &self.label
-    }
-
+    pub label: Box<str>,
     /// The name by which a model calls it, if it has one. No other tool may be sent under this
     /// name.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
+    pub name: Option<Box<str>>,
+    /// Whether it is marked `defer_loading`.
+    pub deferred: bool,
     /// The entry as compact JSON text, with every token as it was written.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
+    pub text: Box<str>,
 }
 
 /// An entry that holds tools: an OpenAI Responses namespace, or a Gemini entry with function

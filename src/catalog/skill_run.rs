@@ -12,56 +12,20 @@ pub(crate) const INPUT: &str = "input";
 
 /// The run of a skill's script. A tool with one takes the script's input as its arguments, and
 /// policy judges its calls as calls of `SkillRun`, whose arguments are the facts and the input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SkillRun {
-    facts: Map<String, Value>,
-    asks: Option<String>,
-    effects: Vec<String>,
+    /// Everything that an approval is bound to besides the input, such as `skill`, the digest of
+    /// the script and of its folder, limits and isolation.
+    pub facts: Map<String, Value>,
+    /// Why each run requires approval, whatever a rule allows. `None`: nothing requires it.
+    pub asks: Option<String>,
+    /// What a person sees of the run besides its arguments, one line each.
+    pub effects: Vec<String>,
 }
 
 impl SkillRun {
-    /// A run with these facts: everything that an approval is bound to besides the input, such as
-    /// `skill`, the digest of the script and of its folder, limits and isolation. `input` is not
-    /// one of them.
-    #[must_use]
-    pub fn new(mut facts: Map<String, Value>) -> Self {
-        facts.shift_remove(INPUT);
-        Self { facts, asks: None, effects: Vec::new() }
-    }
-
-    /// Sets why each run requires approval, whatever a rule allows. Default: nothing does.
-    #[must_use]
-    pub fn with_asks(mut self, why: Option<String>) -> Self {
-        self.asks = why;
-        self
-    }
-
-    /// Sets what a person sees of the run besides its arguments, one line each. Default: nothing.
-    #[must_use]
-    pub fn with_effects(mut self, lines: Vec<String>) -> Self {
-        self.effects = lines;
-        self
-    }
-
-    /// The facts that an approval is bound to.
-    #[must_use]
-    pub fn facts(&self) -> &Map<String, Value> {
-        &self.facts
-    }
-
-    /// Why each run requires approval.
-    #[must_use]
-    pub fn asks(&self) -> Option<&str> {
-        self.asks.as_deref()
-    }
-
-    /// What a person sees of the run besides its arguments.
-    #[must_use]
-    pub fn effects(&self) -> &[String] {
-        &self.effects
-    }
-
-    /// The arguments of the call of `SkillRun` with this input.
+    /// The arguments of the call of `SkillRun` with this input. It replaces a fact named `input`.
     #[must_use]
     pub fn call(&self, input: Value) -> Value {
         let mut arguments = self.facts.clone();

@@ -236,7 +236,7 @@ impl Tool {
 
     /// A shared reference to [`parameters`](Self::parameters).
     #[must_use]
-    pub fn parameters_shared(&self) -> Arc<Value> {
+    pub(crate) fn parameters_shared(&self) -> Arc<Value> {
         self.parameters.clone()
     }
 

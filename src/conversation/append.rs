@@ -65,7 +65,7 @@ impl Conversation {
         let catalog = self.engine.catalog();
         let mut opened: Vec<usize> = Vec::new();
         for (categories, tools) in self.state.opened_by(id) {
-            for entry in self.presentation().deferred() {
+            for entry in &self.presentation().deferred {
                 if categories.contains(&entry.category) {
                     opened.extend(&entry.tools);
                 }

@@ -5,13 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::catalog::{Foreign, Tool};
+use crate::catalog::Tool;
 use crate::diagnostic::Diagnostic;
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Expanded, Plan, Presentation};
 use crate::wire::{
-    Arguments, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput, RenderOptions, Rendered,
-    RenderedFacts, ToolEntry, Wire, with_accepted_parameters,
+    Arguments, Capabilities, Limits, MetaEntry, MetaRole, NameRule, NameTable, NoFreeName, RenderInput, RenderOptions,
+    Rendered, RenderedFacts, ToolEntry, Wire, with_accepted_parameters,
 };
 use toolfold_diagnostic::sha256_hex;
 
@@ -62,7 +62,7 @@ impl Bound {
         options: &RenderOptions,
         rule: &NameRule,
     ) -> Result<Arc<Self>, NoFreeName> {
-        if *rule != Limits::of(wire, None).name || !options.reserved.is_empty() {
+        if *rule != Capabilities::builtin().limits(wire, None).name || !options.reserved.is_empty() {
             let names = Arc::new(table(engine, wire, rule, &options.reserved)?);
             return Ok(Arc::new(Self::new(engine, wire, arm, names, options.clone())));
         }
@@ -78,7 +78,7 @@ impl Bound {
         for tool in presentation.meta_tools_as(engine.catalog(), &*names) {
             meta.push(MetaEntry { role: names.role_of(tool.name().as_str()), tool });
         }
-        if let Some(tool) = engine.skills().and_then(crate::engine::SkillLayer::tool)
+        if let Some((tool, _)) = engine.skills().and_then(crate::engine::SkillLayer::declared)
             && let Some(tool) = renamed(tool, names.meta(MetaRole::Skill))
         {
             meta.push(MetaEntry { role: MetaRole::Skill, tool });
@@ -143,7 +143,7 @@ impl Bound {
 pub(super) fn with_accepted_names(engine: &Engine, wire: Wire, limits: &Limits) -> Engine {
     let Some(limit) = &limits.property_key else { return engine.clone() };
     let rule = &limit.value;
-    let is_known = Limits::of(wire, None).property_key.is_some_and(|known| known.value == *rule);
+    let is_known = Capabilities::builtin().limits(wire, None).property_key.is_some_and(|known| known.value == *rule);
     let found: Option<Engine> = if is_known {
         engine.memo(wire as u64, Arm::Full, || with_accepted_tools(engine, rule)).as_ref().clone()
     } else {
@@ -160,7 +160,7 @@ fn with_accepted_tools(engine: &Engine, rule: &NameRule) -> Option<Engine> {
 
 fn table(engine: &Engine, wire: Wire, rule: &NameRule, reserved: &[String]) -> Result<NameTable, NoFreeName> {
     let categories: Vec<&str> = engine.assignment().categories().map(|(name, _)| name.as_str()).collect();
-    let foreign: Vec<&str> = engine.catalog().foreign().filter_map(Foreign::name).collect();
+    let foreign: Vec<&str> = engine.catalog().foreign().filter_map(|foreign| foreign.name.as_deref()).collect();
     NameTable::new(wire, rule, engine.catalog(), &foreign, reserved, &categories, ACTIVATE_SKILL)
 }
 

@@ -39,7 +39,7 @@ pub enum Event {
         /// Options for how the wire writes the array.
         #[serde(default, skip_serializing_if = "is_default")]
         options: RenderOptions,
-        /// The provider's limits if the host overrides [`Limits::of`]; names depend on them.
+        /// The provider's limits if the host overrides the built-in ones; names depend on them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limits: Option<Box<Limits>>,
         /// A sub-agent's tools by their catalog names; `None` if it has all of them.

@@ -10,7 +10,7 @@ use super::state::{Snapshot, State};
 use super::{Conversation, RestoreError, StartError};
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Naming};
-use crate::wire::{Limits, MetaRole, Named};
+use crate::wire::{Capabilities, MetaRole, Named};
 
 impl Engine {
     /// Recreates the conversation that a log describes. Its next records continue this log.
@@ -72,7 +72,7 @@ impl Engine {
         state.wire.supports(state.arm).map_err(StartError::from)?;
         let engine = state.allowed.as_ref().map_or_else(|| self.clone(), |names| self.allowed(names));
         let said = state.limits.as_deref().cloned();
-        let limits = said.unwrap_or_else(|| Limits::of(state.wire, state.model.as_deref()));
+        let limits = said.unwrap_or_else(|| Capabilities::builtin().limits(state.wire, state.model.as_deref()));
         let engine = with_accepted_names(&engine, state.wire, &limits);
         let bound =
             Bound::for_engine(&engine, state.wire, state.arm, &state.options, &limits.name).map_err(no_free_name)?;
@@ -89,18 +89,6 @@ impl Engine {
         let allowed: Vec<bool> = self.catalog().iter().map(|tool| names.contains(tool.name().as_str())).collect();
         let skills = if names.contains(ACTIVATE_SKILL) { self.skills().cloned() } else { None };
         self.part(&allowed, skills)
-    }
-}
-
-impl LogRecord {
-    /// Splits records by conversation, in the order in which the conversations first appear.
-    #[must_use]
-    pub fn apart(records: impl IntoIterator<Item = Self>) -> Vec<Vec<Self>> {
-        let mut groups: indexmap::IndexMap<String, Vec<Self>> = indexmap::IndexMap::new();
-        for record in records {
-            groups.entry(record.conversation.clone()).or_default().push(record);
-        }
-        groups.into_values().collect()
     }
 }
 

@@ -50,18 +50,6 @@ impl StoredResults {
 }
 
 impl Conversation {
-    /// Sets whether the log contains the text of results, so that a replayed conversation still has
-    /// those of the open message. Default: no, the log contains only their digests.
-    pub fn log_results(&mut self, whole: bool) {
-        self.logs_results = whole;
-    }
-
-    /// Whether the log contains the text of results.
-    #[must_use]
-    pub fn logs_results(&self) -> bool {
-        self.logs_results
-    }
-
     /// The stored result of a call that succeeded.
     pub(super) fn stored_result(&self, own: &CallId) -> Option<Arc<str>> {
         self.results.0.get(own).cloned()
@@ -71,7 +59,7 @@ impl Conversation {
     /// are logged.
     pub(super) fn store_result(&mut self, own: &CallId, result: &ToolResult) -> (String, Option<Arc<str>>) {
         let content: Arc<str> = Arc::from(result.content.as_str());
-        let logged = self.logs_results.then(|| content.clone());
+        let logged = self.log_results.then(|| content.clone());
         if !result.is_error {
             self.results.insert(own.clone(), content);
         }
@@ -113,7 +101,7 @@ impl Conversation {
 
     /// The results as a snapshot stores them.
     pub(super) fn redacted_results(&self) -> StoredResults {
-        let names = self.engine.policy().map(|policy| policy.policy().redactions()).unwrap_or_default();
+        let names = self.engine.policy().map(|policy| policy.policy.redactions()).unwrap_or_default();
         self.results.redacted(&names)
     }
 }

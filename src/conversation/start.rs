@@ -10,7 +10,7 @@ use super::{Conversation, StartError};
 
 use crate::engine::Engine;
 use crate::profile::{Arm, AutoContext, Choice, Delivery, already_defers, choose_auto_arm};
-use crate::wire::{CacheRow, Capabilities, Limits, NoFreeName, RenderOptions, Support, Wire, WireError};
+use crate::wire::{CacheRow, Capabilities, NoFreeName, RenderOptions, Support, Wire, WireError};
 
 /// The settings of a conversation that is about to start.
 #[derive(Debug, Clone)]
@@ -96,7 +96,7 @@ impl<'e> Start<'e> {
         let bound = Bound::for_engine(&engine, self.wire, arm, &self.options, &limits.name).map_err(no_free_name)?;
         let state = State::new(self.id, variant, self.wire);
         let (wire, model, options) = (self.wire, self.model, self.options);
-        let said = (limits != Limits::of(wire, model.as_deref())).then(|| Box::new(limits.clone()));
+        let said = (limits != Capabilities::builtin().limits(wire, model.as_deref())).then(|| Box::new(limits.clone()));
         let mut conversation = Conversation::new(engine, bound, Arc::new(limits), state);
         conversation.record_event(Event::Started { wire, model, arm, reason, options, limits: said, allowed: None });
         Ok(conversation)
@@ -178,7 +178,7 @@ impl<'e> Start<'e> {
         let limits = self.capabilities.limits(wire, model);
         // Entries beside the arm's own: `activate_skill`, which every arm declares, and what the
         // list contains beside tools.
-        let skill = usize::from(engine.skills().is_some_and(|skills| skills.tool().is_some()));
+        let skill = usize::from(engine.skills().is_some_and(|skills| skills.declared().is_some()));
         let (beside, grouped) = match engine.catalog().layout() {
             Some(layout) if layout.format == wire.format() => layout.entries_beside(),
             _ => (0, 0),

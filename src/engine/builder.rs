@@ -178,7 +178,7 @@ impl EngineBuilder {
             let warning = Diagnostic::warning("script-without-policy", Place::default(), message);
             diagnostics.push(warning.help("set a policy: it decides which scripts run"));
         }
-        if profile.is_derived()
+        if profile.derived
             && let Some(deferral) = already_defers(&catalog)
         {
             let note = Diagnostic::note("already-defers", Place::default(), deferral.to_string());

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::name::nearest;
-use crate::schema;
+use crate::schema::{self, list_member, object_member, text_member};
 use crate::search::{Entry, Index};
 
 /// The maximum depth at which the properties of a schema are searched in `allOf`, `anyOf`, `$ref`
@@ -49,14 +49,27 @@ pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<U
     if declared.is_empty() || takes_others(root, root, MAX_NESTED) {
         return Vec::new();
     }
-    let free: Vec<&str> = declared.iter().copied().filter(|name| !given.contains_key(*name)).collect();
+    let mut free = Vec::from_iter(declared.iter().copied());
+    free.retain(|name| !given.contains_key(*name));
     let mut unknown: Vec<Unknown<'v>> = Vec::new();
-    for (name, value) in given.iter().filter(|(name, _)| !declared.contains(name.as_str())).take(MAX_UNKNOWN) {
-        let found = if declared.len() <= MAX_COMPARED { intended(root, name, value, &free) } else { None };
-        let (near, by_type) = found.map_or((None, false), |(near, by_type)| (Some(near), by_type));
-        // Two arguments cannot both be the same parameter.
-        let taken = unknown.iter().any(|other| other.near.as_deref() == near);
-        unknown.push(Unknown { name, near: near.filter(|_| !taken).map(str::to_owned), by_type });
+    for (name, value) in given {
+        if declared.contains(name.as_str()) {
+            continue;
+        }
+        if unknown.len() == MAX_UNKNOWN {
+            break;
+        }
+        let mut own = Unknown { name, near: None, by_type: false };
+        if declared.len() <= MAX_COMPARED
+            && let Some((near, by_type)) = intended(root, name, value, &free)
+        {
+            own.by_type = by_type;
+            // Two arguments cannot both be the same parameter.
+            if !unknown.iter().any(|other| other.near.as_deref() == Some(near)) {
+                own.near = Some(near.to_owned());
+            }
+        }
+        unknown.push(own);
     }
     unknown
 }
@@ -65,12 +78,18 @@ pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<U
 /// parameters that it has: a model put its arguments in an object (`{"task": {"title": …}}`).
 pub(crate) fn wrapped<'v>(root: &Value, arguments: &'v Value) -> Option<(&'v str, &'v Value)> {
     let given = arguments.as_object()?;
-    let (name, inner) = given.iter().next().filter(|_| given.len() == 1)?;
-    let members = inner.as_object().filter(|members| !members.is_empty())?;
+    let (name, inner) = given.iter().next()?;
     let mut declared = BTreeSet::new();
     property_names(root, root, &mut declared);
-    let is_wrapper = !declared.contains(name.as_str()) && members.keys().any(|key| declared.contains(key.as_str()));
-    is_wrapper.then_some((name.as_str(), inner))
+    if given.len() > 1 || declared.contains(name.as_str()) {
+        return None;
+    }
+    for key in inner.as_object()?.keys() {
+        if declared.contains(key.as_str()) {
+            return Some((name, inner));
+        }
+    }
+    None
 }
 
 /// The declared parameter that an unknown argument was probably meant for: the only one with a
@@ -85,26 +104,31 @@ fn intended<'s>(root: &'s Value, name: &str, value: &Value, free: &[&'s str]) ->
     if let [one] = nearest(name, free.iter().copied(), 2)[..] {
         return Some((one, false));
     }
-    let lists = |own: &str| {
-        let values = property(root, root, own).and_then(|schema| schema.get("enum")?.as_array());
-        values.is_some_and(|values| values.contains(value))
-    };
-    if let Some(one) = only(free, lists).filter(|_| value.is_string()) {
+    if value.is_string()
+        && let Some(one) = only(free, |own| listed(root, own).is_some_and(|values| values.contains(value)))
+    {
         return Some((one, false));
     }
-    let taking: Vec<&str> = free.iter().copied().filter(|own| takes(root, own, value)).collect();
-    by_meaning(root, name, &taking).map(|one| (one, false)).or_else(|| {
-        let required = root.get("required").and_then(Value::as_array)?;
-        let one = only(&taking, |own| required.iter().any(|name| name.as_str() == Some(own)))?;
-        Some((one, true))
-    })
+    let mut taking = free.to_vec();
+    taking.retain(|own| takes(root, own, value));
+    if let Some(one) = by_meaning(root, name, &taking) {
+        return Some((one, false));
+    }
+    let required = list_member(root, "required");
+    let one = only(&taking, |own| required.iter().any(|name| name.as_str() == Some(own)))?;
+    Some((one, true))
+}
+
+/// The values that a parameter lists.
+fn listed<'s>(root: &'s Value, name: &str) -> Option<&'s Vec<Value>> {
+    property(root, root, name)?.get("enum")?.as_array()
 }
 
 /// The listed value of a parameter that an argument was probably meant for, if the list does not
 /// contain the argument: the only one that contains it or is contained in it, else the only one
 /// with a close name (`activity` for `last_activity`).
 pub(crate) fn nearest_value<'s>(root: &'s Value, name: &str, value: &Value) -> Option<&'s str> {
-    let listed = property(root, root, name)?.get("enum")?.as_array()?;
+    let listed = listed(root, name)?;
     let given = value.as_str().filter(|given| !given.is_empty() && !listed.contains(value))?;
     if listed.len() > MAX_COMPARED {
         return None;
@@ -122,8 +146,13 @@ pub(crate) fn nearest_value<'s>(root: &'s Value, name: &str, value: &Value) -> O
 
 /// The only name that has a property.
 fn only<'s>(names: &[&'s str], has: impl Fn(&str) -> bool) -> Option<&'s str> {
-    let mut found = names.iter().filter(|name| has(name));
-    found.next().filter(|_| found.next().is_none()).copied()
+    let mut found = None;
+    for name in names {
+        if has(name) && found.replace(*name).is_some() {
+            return None;
+        }
+    }
+    found
 }
 
 /// Whether the schema of a parameter names the type of a value and does not exclude the value. An
@@ -137,9 +166,11 @@ fn takes(root: &Value, name: &str, value: &Value) -> bool {
         Value::Bool(_) => "boolean",
         Value::Null | Value::Array(_) | Value::Object(_) => return false,
     };
-    let listed = schema.get("enum").and_then(Value::as_array).is_none_or(|values| values.contains(value));
-    let typed = schema.get("type").and_then(Value::as_str);
-    listed && (typed == Some(kind) || (typed == Some("number") && kind == "integer"))
+    if listed(root, name).is_some_and(|values| !values.contains(value)) {
+        return false;
+    }
+    let typed = text_member(schema, "type");
+    typed == Some(kind) || (typed == Some("number") && kind == "integer")
 }
 
 /// The parameter whose name and description fit the words of an unknown name clearly best.
@@ -147,14 +178,20 @@ fn by_meaning<'s>(root: &'s Value, name: &str, free: &[&'s str]) -> Option<&'s s
     if free.len() > MAX_SEARCHED {
         return None;
     }
-    let index = Index::new(free.iter().map(|own| {
-        let described = property(root, root, own).and_then(|schema| schema.get("description")?.as_str());
-        Entry::new(own, described.unwrap_or_default())
-    }));
-    let hits = index.search(name).hits;
-    let (best, second) = (hits.first()?, hits.get(1));
-    let is_clear = second.is_none_or(|second| best.score >= CLEAR * second.score);
-    free.get(best.at).copied().filter(|_| is_clear)
+    let mut entries = Vec::new();
+    for own in free {
+        let described = match property(root, root, own) {
+            Some(schema) => text_member(schema, "description"),
+            None => None,
+        };
+        entries.push(Entry::new(own, described.unwrap_or_default()));
+    }
+    let hits = Index::new(entries).search(name).hits;
+    let best = hits.first()?;
+    match hits.get(1) {
+        Some(second) if best.score < CLEAR * second.score => None,
+        _ => free.get(best.at).copied(),
+    }
 }
 
 /// Whether a schema describes properties by anything but their names.
@@ -186,9 +223,11 @@ pub(super) fn property_names<'s>(root: &'s Value, node: &'s Value, into: &mut BT
 
 fn names_within<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
-    let own = node.get("properties").and_then(Value::as_object);
-    let allowed = own.into_iter().flat_map(Map::iter).filter(|(_, schema)| **schema != Value::Bool(false));
-    into.extend(allowed.map(|(name, _)| name.as_str()));
+    for (name, schema) in object_member(node, "properties").into_iter().flatten() {
+        if *schema != Value::Bool(false) {
+            into.insert(name);
+        }
+    }
     for part in beside(root, node) {
         names_within(root, part, depth, into);
     }
@@ -198,7 +237,9 @@ fn names_within<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut B
 /// only test it.
 fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
     let mut parts = Vec::new();
-    if let Some(schema::Target::Found(target)) = schema::reference(node).map(|to| schema::resolve(root, to)) {
+    if let Some(to) = schema::reference(node)
+        && let schema::Target::Found(target) = schema::resolve(root, to)
+    {
         parts.push(target);
     }
     for (keyword, value) in node.as_object().into_iter().flatten() {
@@ -217,7 +258,7 @@ fn beside<'s>(root: &'s Value, node: &'s Value) -> Vec<&'s Value> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
 

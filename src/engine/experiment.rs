@@ -6,7 +6,6 @@ use crate::profile::Arm;
 
 /// Chooses one of two arms for a conversation by its id.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Experiment {
     /// Variant names with their arms: the control first, the treatment second.
     pub arms: [(String, Arm); 2],
@@ -15,12 +14,6 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// An experiment with two named arms, and the share of the first.
-    #[must_use]
-    pub fn new(arms: [(String, Arm); 2], ratio: f64) -> Self {
-        Self { arms, ratio }
-    }
-
     /// The variant of a conversation. Stable, because it depends only on the id.
     #[must_use]
     pub(crate) fn variant(&self, conversation: &str) -> (&str, Arm) {

@@ -92,7 +92,7 @@ impl Subject<'_> {
         match self {
             Self::Tool(tool) => {
                 if let Some(run) = tool.skill_run() {
-                    return digest(&Value::Object(run.facts().clone()));
+                    return digest(&Value::Object(run.facts.clone()));
                 }
                 let definition = json!([tool.title(), tool.description(), tool.annotations(), tool.parameters_text()]);
                 digest(&definition)

@@ -24,16 +24,29 @@ pub(crate) type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 /// and the clock. It holds no [`Approver`](crate::policy::Approver), so nothing that a tool can
 /// reach can approve a call.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct PolicyLayer {
-    pub(super) policy: Arc<Policy>,
+    /// The policy.
+    pub policy: Arc<Policy>,
+    /// Disk access: before each decision, the call's paths are resolved on the disk. Without it,
+    /// paths are judged as written.
+    pub disk: Option<Arc<dyn Disk>>,
+    /// Snapshots: the files that a call of the undo class `snapshot` writes are copied before the
+    /// call is forwarded. Without them, such a call is shown as irreversible.
+    pub snapshots: Option<Arc<dyn Snapshots>>,
+    /// The origin of tools, and their names there, by catalog name. Rules and records refer to
+    /// those. A tool that is missing in the map belongs to the host.
+    pub origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
+    /// The MCP servers whose hints may also loosen rules; the hints of all others can only tighten
+    /// them. Default: none.
+    pub trusted_servers: Arc<BTreeSet<String>>,
+    /// The channel for decisions on this conversation's calls, an opaque text that cannot be
+    /// guessed: see [`Request::channel`]. The engine only records it; the component that accepts
+    /// decisions compares it. Default: none.
+    pub channel: Option<Arc<str>>,
     gate: Gate,
     pub(super) context: Arc<Context>,
     clock: Clock,
-    disk: Option<Arc<dyn Disk>>,
-    pub(super) snapshots: Option<Arc<dyn Snapshots>>,
-    origins: Arc<BTreeMap<String, (ToolOrigin, String)>>,
-    trusted: Arc<BTreeSet<String>>,
-    channel: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for PolicyLayer {
@@ -63,7 +76,7 @@ impl PolicyLayer {
             disk: None,
             snapshots: None,
             origins: Arc::default(),
-            trusted: Arc::default(),
+            trusted_servers: Arc::default(),
             channel: None,
         };
         (layer, approver)
@@ -75,53 +88,6 @@ impl PolicyLayer {
     pub fn context(mut self, context: Context) -> Self {
         self.context = Arc::new(context);
         self
-    }
-
-    /// Sets disk access: before each decision, the call's paths are resolved on the disk. Without
-    /// it, paths are judged as written.
-    #[must_use]
-    pub fn disk(mut self, disk: Arc<dyn Disk>) -> Self {
-        self.disk = Some(disk);
-        self
-    }
-
-    /// Sets snapshots: the files that a call of the undo class `snapshot` writes are copied before
-    /// the call is forwarded. Without them, such a call is shown as irreversible.
-    #[must_use]
-    pub fn snapshots(mut self, snapshots: Arc<dyn Snapshots>) -> Self {
-        self.snapshots = Some(snapshots);
-        self
-    }
-
-    /// Sets the origin of tools, and their names there, by catalog name. Rules and records refer to
-    /// those. A tool that is missing in the map belongs to the host.
-    #[must_use]
-    pub fn origins(mut self, origins: BTreeMap<String, (ToolOrigin, String)>) -> Self {
-        self.origins = Arc::new(origins);
-        self
-    }
-
-    /// The MCP servers whose hints may also loosen rules; the hints of all others can only tighten
-    /// them. Default: none.
-    #[must_use]
-    pub fn trusted_servers(mut self, servers: BTreeSet<String>) -> Self {
-        self.trusted = Arc::new(servers);
-        self
-    }
-
-    /// Sets the channel for decisions on this conversation's calls, an opaque text that cannot be
-    /// guessed: see [`Request::channel`]. The engine only records it; the component that accepts
-    /// decisions compares it. Default: none.
-    #[must_use]
-    pub fn channel(mut self, channel: impl Into<Arc<str>>) -> Self {
-        self.channel = Some(channel.into());
-        self
-    }
-
-    /// The policy.
-    #[must_use]
-    pub fn policy(&self) -> &Policy {
-        &self.policy
     }
 
     /// Whether a tool is denied for all arguments. It is then never shown, listed, expanded or
@@ -148,7 +114,8 @@ impl PolicyLayer {
         let mut context = Context::clone(&self.context).with_session(session).with_now_ms(self.now_ms());
         match subject {
             Subject::Tool(tool) => {
-                let trusted = matches!(self.identity(subject).0, ToolOrigin::Mcp(own) if self.trusted.contains(own));
+                let trusted =
+                    matches!(self.identity(subject).0, ToolOrigin::Mcp(own) if self.trusted_servers.contains(own));
                 context.server_trusted |= trusted;
                 context.annotations = tool.annotations().copied().unwrap_or_default();
             }
@@ -217,7 +184,7 @@ impl PolicyLayer {
         if let Subject::Skill(skill) = subject {
             displayed.effects.push(skill.effect());
         }
-        displayed.effects.splice(0..0, run.iter().flat_map(|run| run.effects()).cloned());
+        displayed.effects.splice(0..0, run.iter().flat_map(|run| &run.effects).cloned());
         let undo = self.undo_plan(&prepared);
         // Whether a copy can be made now is checked only if a person relies on it.
         let shown = if verdict.decision == Decision::Confirm { self.feasible(&undo) } else { undo.undo() };
@@ -312,7 +279,10 @@ impl PolicyLayer {
     }
 
     pub(crate) fn note_disclosure(&self, session: &str, digest: &str, opened: &[&str]) {
-        drop(self.gate.record(&Entry::disclosure(self.now_ms(), session, digest, opened)));
+        let mut entry = Entry::new(Kind::Disclosure, self.now_ms());
+        session.clone_into(&mut entry.session);
+        entry.detail = json!({ "tools_digest": digest, "opened": opened });
+        drop(self.gate.record(&entry));
     }
 
     /// A call that starts now.

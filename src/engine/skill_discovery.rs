@@ -13,18 +13,27 @@ use super::SkillLayer;
 
 /// Where skills come from and who may activate them: the configuration of a [`SkillLayer`].
 ///
-/// The places are, in order: the usual ones ([`default_roots`]), then the added roots. Built by
+/// The places are, in order: the usual ones ([`default_roots`]), then the added roots. Created by
 /// [`SkillLayer::discovered`].
 #[derive(Clone)]
 #[must_use]
+#[non_exhaustive]
 pub struct SkillDiscovery {
+    /// The surroundings, which the usual places depend on. They state whether the user trusts the
+    /// project, so that the requests of its skills may be granted.
+    pub around: Surroundings,
+    /// Whether the usual places are searched: the project's folders, the user's, the
+    /// installation's. Default: yes.
+    pub usual: bool,
+    /// Roots after the usual places. Default: none.
+    pub roots: Vec<Root>,
+    /// Which of two skills with the same name is used. Default: [`Precedence::Scopes`].
+    pub precedence: Precedence,
+    /// The limits of the search. Default: [`Limits::default`].
+    pub limits: Limits,
+    /// Which skills the model may activate. Default: all.
+    pub permissions: Permissions,
     fs: Arc<dyn SkillFs>,
-    around: Surroundings,
-    usual: bool,
-    roots: Vec<Root>,
-    precedence: Precedence,
-    limits: Limits,
-    permissions: Permissions,
 }
 
 impl std::fmt::Debug for SkillDiscovery {
@@ -37,44 +46,6 @@ impl SkillDiscovery {
     pub(super) fn new(fs: Arc<dyn SkillFs>, around: Surroundings) -> Self {
         let (precedence, limits, permissions) = (Precedence::default(), Limits::default(), Permissions::default());
         Self { fs, around, usual: true, roots: Vec::new(), precedence, limits, permissions }
-    }
-
-    /// Adds roots after the usual places.
-    pub fn roots(mut self, roots: impl IntoIterator<Item = Root>) -> Self {
-        self.roots.extend(roots);
-        self
-    }
-
-    /// Whether the usual places are searched: the project's folders, the user's, the
-    /// installation's. Default: yes.
-    pub fn usual(mut self, usual: bool) -> Self {
-        self.usual = usual;
-        self
-    }
-
-    /// Whether the user trusts the project, so that the requests of its skills may be granted.
-    /// Default: as the surroundings state.
-    pub fn trust(mut self, project: bool) -> Self {
-        self.around.trust_project = project;
-        self
-    }
-
-    /// Which skills the model may activate. Default: all.
-    pub fn permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = permissions;
-        self
-    }
-
-    /// Which of two skills with the same name is used. Default: [`Precedence::Scopes`].
-    pub fn precedence(mut self, precedence: Precedence) -> Self {
-        self.precedence = precedence;
-        self
-    }
-
-    /// The limits of the search. Default: [`Limits::default`].
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
     }
 
     /// Reads every skill. An error in one hides no other: it is among the diagnostics.

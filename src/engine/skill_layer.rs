@@ -22,12 +22,14 @@ type Cost = Arc<dyn Fn(&SkillTool) -> usize + Send + Sync>;
 
 /// The skills that an agent may see, and how they are shown.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct SkillLayer {
+    /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
+    pub facts: Facts,
     view: Arc<SkillView>,
     /// What the view was made of; `None` if the host supplied the view.
     origin: Option<Origin>,
     fs: Arc<dyn SkillFs>,
-    facts: Facts,
     clock: Option<Clock>,
     fit: Fit,
     /// The declaration and its list, fitted on first use.
@@ -86,8 +88,14 @@ impl SkillLayer {
     /// The skills of these folders, all trusted and visible to the model. Readable skills are used;
     /// the diagnostics list the problems of the others.
     pub fn from_folders(fs: Arc<dyn SkillFs>, folders: impl IntoIterator<Item = PathBuf>) -> Loaded<Self> {
-        let roots = folders.into_iter().map(|path| Root::new(path, Scope::Explicit).with_trusted(true));
-        Self::discovered(fs, Surroundings::default()).usual(false).roots(roots).layer()
+        let mut found = Self::discovered(fs, Surroundings::default());
+        found.usual = false;
+        for path in folders {
+            let mut root = Root::new(path, Scope::Explicit);
+            root.trusted = true;
+            found.roots.push(root);
+        }
+        found.layer()
     }
 
     pub(super) fn of_library(library: Arc<SkillLibrary>, source: Arc<Source>, fs: Arc<dyn SkillFs>) -> Self {
@@ -117,15 +125,8 @@ impl SkillLayer {
         Loaded { value: Self { facts, clock, fit, ..fresh }, diagnostics }
     }
 
-    /// The values of placeholders in skill texts. Default: none, so placeholders stay unchanged.
-    #[must_use]
-    pub fn facts(mut self, facts: Facts) -> Self {
-        self.facts = facts;
-        self
-    }
-
     /// The time of an activation in the host's format, for the placeholder of the timestamp.
-    /// Default: that of the [facts](Self::facts).
+    /// Default: that of the [facts](field@Self::facts).
     #[must_use]
     pub fn clock(mut self, now: impl Fn() -> String + Send + Sync + 'static) -> Self {
         self.clock = Some(Arc::new(now));
@@ -150,13 +151,6 @@ impl SkillLayer {
         self
     }
 
-    /// What `activate_skill` lists: the number of skills in full, trimmed, by name only, and
-    /// omitted. `None` if no skill is visible.
-    #[must_use]
-    pub fn list(&self) -> Option<&CatalogText> {
-        self.declared().map(|(_, list)| list)
-    }
-
     /// The skills that the model sees.
     #[must_use]
     pub fn view(&self) -> &SkillView {
@@ -169,19 +163,10 @@ impl SkillLayer {
         self.origin.as_ref().map(|origin| &origin.library)
     }
 
-    /// The number of skills that the agent may see.
+    /// The declaration of `activate_skill`, and its list: the number of skills in full, trimmed, by
+    /// name only, and omitted. `None` if no skill is visible.
     #[must_use]
-    pub fn skills(&self) -> usize {
-        self.view.names().count()
-    }
-
-    /// The declaration of `activate_skill`; `None` if no skill is visible.
-    #[must_use]
-    pub fn tool(&self) -> Option<&Tool> {
-        self.declared().map(|(tool, _)| tool)
-    }
-
-    fn declared(&self) -> Option<&(Tool, CatalogText)> {
+    pub fn declared(&self) -> Option<&(Tool, CatalogText)> {
         let fitted = self.declared.get_or_init(|| {
             let FittedTool { tool, list, .. } = self.fit.fitted(&self.view)?;
             Some((Tool::new(&tool.name, &tool.description, tool.parameters).ok()?, list))
@@ -218,7 +203,7 @@ impl SkillLayer {
     /// Whether a tool runs the script of a skill that the model may not see.
     pub(super) fn hides_script(&self, tool: &Tool) -> bool {
         let Some(run) = tool.skill_run() else { return false };
-        let skill = run.facts().get("skill").and_then(Value::as_str);
+        let skill = run.facts.get("skill").and_then(Value::as_str);
         skill.is_none_or(|name| self.view.skills().all(|own| own.name() != name))
     }
 

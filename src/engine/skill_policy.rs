@@ -10,7 +10,7 @@ use crate::policy::{Context, Decision, Effect, Grant, PolicyCall, Prepared, Reas
 /// The verdict on a call. A script whose skill asks each time runs by no rule and no remembered
 /// approval.
 pub(super) fn decided(prepared: &Prepared<'_>, run: Option<&SkillRun>, grants: &[Grant], can_ask: bool) -> Verdict {
-    match run.and_then(SkillRun::asks) {
+    match run.and_then(|run| run.asks.as_deref()) {
         Some(why) => prepared.decide(&[]).requiring_approval(why, can_ask),
         None => prepared.decide(grants),
     }

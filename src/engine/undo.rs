@@ -26,7 +26,9 @@ impl UndoPlan {
 
     /// The undo as far as it is known without the disk.
     pub(crate) fn undo(&self) -> CallUndo {
-        CallUndo::new(self.class, self.why.clone())
+        let mut undo = CallUndo::default();
+        (undo.class, undo.why) = (self.class, self.why.clone());
+        undo
     }
 
     /// The undo of a replayed call: its copies are unknown.
@@ -96,7 +98,7 @@ impl PolicyLayer {
 }
 
 fn irreversible(none: NoSnapshot) -> CallUndo {
-    CallUndo::new(Undo::Irreversible, Some(none.why))
+    UndoPlan::irreversible(none.why).undo()
 }
 
 /// Adds the undo of a call to its audit record.

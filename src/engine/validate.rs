@@ -49,10 +49,10 @@ use crate::diagnostic::InvalidValue;
 use crate::schema::{self, MAX_DEPTH, text_member};
 
 /// The maximum number of errors of one check.
-pub const MAX_INVALID: usize = 20;
+pub(super) const MAX_INVALID: usize = 20;
 
 /// The maximum size of the errors of one check in bytes, each as displayed and with a line end.
-pub const MAX_INVALID_BYTES: usize = 2_048;
+pub(super) const MAX_INVALID_BYTES: usize = 2_048;
 
 /// The maximum number of nested subschema evaluations, over all levels of the arguments. A debug
 /// build supports 10,000 on a stack of 2 MB, but not 30,000.
@@ -161,9 +161,8 @@ impl Validator {
     /// Validates arguments.
     ///
     /// # Errors
-    /// The errors, by path, then by expected value: at most [`MAX_INVALID`] entries with a total of
-    /// at most [`MAX_INVALID_BYTES`] bytes, and at least one. If there are more errors, the last
-    /// entry contains their number.
+    /// The errors, by path, then by expected value: at least one and at most 20, with at most 2,048
+    /// bytes in total. If there are more errors, the last entry contains their number.
     pub fn check_arguments(&self, arguments: &Value) -> Result<Checked, Vec<Invalid>> {
         if schema::deeper_than(arguments, MAX_DEPTH) {
             let expected = format!("arguments nested at most {MAX_DEPTH} levels deep");

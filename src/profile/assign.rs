@@ -49,10 +49,13 @@ impl Assigned {
 /// A profile applied to a catalog: one [`Assigned`] per tool, in catalog order, and the categories
 /// that have tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Assignment {
     pub(crate) profile: String,
-    pub(crate) derived: bool,
-    pub(crate) tools: Vec<Assigned>,
+    /// Whether the profile was derived from a catalog.
+    pub derived: bool,
+    /// The settings of every tool, in catalog order.
+    pub tools: Vec<Assigned>,
     /// For each tool, the index of its category in `categories`.
     category_of: Vec<usize>,
     /// Maps each category to its description, in profile order, with [`CORE`] and [`OTHER`] last.
@@ -60,12 +63,6 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Whether the profile was derived from a catalog.
-    #[must_use]
-    pub fn is_derived(&self) -> bool {
-        self.derived
-    }
-
     /// Returns an assignment with only the tools whose index in `kept` is true.
     #[must_use]
     pub fn filtered(&self, kept: &[bool]) -> Self {
@@ -98,11 +95,6 @@ impl Assignment {
     #[must_use]
     pub fn at(&self, index: usize) -> Option<&Assigned> {
         self.tools.get(index)
-    }
-
-    /// The settings of every tool, in catalog order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Assigned> {
-        self.tools.iter()
     }
 
     /// The categories that have tools, each with its description, in profile order.

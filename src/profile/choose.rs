@@ -20,7 +20,6 @@ const HIDING: [Arm; 4] = [Arm::Lean, Arm::Stable, Arm::Index, Arm::Search];
 
 /// The chosen arm and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Choice {
     /// The chosen arm, never [`Arm::Auto`].
     pub arm: Arm,
@@ -28,13 +27,7 @@ pub struct Choice {
     pub reason: String,
 }
 
-impl Choice {
-    /// An arm, and the reason for it.
-    #[must_use]
-    pub fn new(arm: Arm, reason: impl Into<String>) -> Self {
-        Self { arm, reason: reason.into() }
-    }
-}
+impl Choice {}
 
 /// What is known about the environment of a session, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]

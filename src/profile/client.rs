@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use wildmatch::WildMatch;
 
-pub use self::deferral::{Deferral, already_defers};
+pub(crate) use self::deferral::already_defers;
 pub(super) use self::unknown::{leading_groups, prefix_groups};
 use crate::catalog::{Catalog, Format, Origin, Tool};
 
@@ -34,8 +34,10 @@ const MIN_RECOGNISED: usize = 3;
 /// The known facts about a coding agent's tool array.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ClientProfile {
-    name: String,
+    /// The client's name.
+    pub name: String,
     /// The source of the facts.
     source: String,
     /// The date on which the facts were checked, as `YYYY-MM-DD`.
@@ -82,12 +84,6 @@ impl ClientProfile {
             }
         }
         best
-    }
-
-    /// The client's name.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// The names of its meta-tools, which load skills or search deferred tools. No other tool
@@ -155,8 +151,8 @@ mod tests {
     fn every_client_record_has_a_source() {
         assert_eq!(CLIENTS.len(), BUILTIN.len(), "all of them can be read");
         for client in CLIENTS.iter() {
-            assert!(!client.source.is_empty(), "{}", client.name());
-            assert!(client.date.len() == 10 && client.date.starts_with("20"), "{}: {}", client.name(), client.date);
+            assert!(!client.source.is_empty(), "{}", client.name);
+            assert!(client.date.len() == 10 && client.date.starts_with("20"), "{}: {}", client.name, client.date);
         }
         assert!(ClientProfile::parse("name = 'x'\nowned = []").is_err(), "an unknown key is an error");
         for (client, tool) in [
@@ -165,7 +161,7 @@ mod tests {
             ("codex", "exec_command"),
             ("gemini-cli", "run_shell_command"),
         ] {
-            let profile = CLIENTS.iter().find(|own| own.name() == client).unwrap();
+            let profile = CLIENTS.iter().find(|own| own.name == client).unwrap();
             assert_eq!(profile.is_interactive(tool), Some(false), "{client}: {tool}");
             assert_eq!(profile.is_interactive("Edit"), None, "{client}");
         }

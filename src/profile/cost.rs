@@ -93,7 +93,7 @@ impl CostModel<'_> {
     /// The sizes of a session's requests. A folded tool is as likely to be used as any other.
     fn shape(&self, block: usize, presentation: &Presentation) -> Shape {
         let (mut tools, mut rates, mut delivered) = (0, 0, 0_usize);
-        for index in presentation.deferred().iter().flat_map(|entry| &entry.tools) {
+        for index in presentation.deferred.iter().flat_map(|entry| &entry.tools) {
             let Some(tool) = self.catalog.at(*index) else { continue };
             let rate = self.workload.lookups.of_tool(presentation, self.catalog, *index) as usize;
             tools += 1;
@@ -153,7 +153,7 @@ fn is_cheap(word: &[u8]) -> bool {
 pub(crate) fn estimate(catalog: &Catalog, presentation: &Presentation, assignment: &Assignment) -> usize {
     let plan = presentation.plan(catalog, assignment, &Expanded::default());
     let native = presentation.arm().delivery() == Delivery::Native;
-    let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.is_deferred()));
+    let in_prompt = presentation.array(catalog, &plan).filter(|entry| !(native && entry.deferred));
     in_prompt.map(|entry| entry_tokens(&entry)).sum()
 }
 
@@ -162,7 +162,7 @@ fn entry_tokens(entry: &Folded<'_>) -> usize {
     if entry.is_unchanged() {
         return full_tokens(entry.tool());
     }
-    estimated_tokens(entry.tool().name().as_str(), entry.description(), entry.parameters_text())
+    estimated_tokens(entry.tool().name().as_str(), &entry.description, entry.parameters_text())
 }
 
 /// The estimate for a complete tool, without the parts of its schema that OpenAI does not bill.

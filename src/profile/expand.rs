@@ -46,7 +46,7 @@ pub(super) fn deferred(assignment: &Assignment, folded: impl Fn(usize) -> bool) 
         tools: Vec::new(),
     };
     let mut categories: Vec<Deferred> = assignment.categories().map(empty).collect();
-    for tool in (0..assignment.iter().len()).filter(|tool| folded(*tool)) {
+    for tool in (0..assignment.tools.iter().len()).filter(|tool| folded(*tool)) {
         if let Some(entry) = assignment.category_index(tool).and_then(|at| categories.get_mut(at)) {
             entry.tools.push(tool);
         }

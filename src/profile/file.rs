@@ -9,8 +9,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Category, Pattern, Tier, ToolProfile};
-use crate::diagnostic::{Diagnostic, Loaded, Place};
-use crate::name::{CategoryName, NameError, ToolName, nearest};
+use crate::diagnostic::{Diagnostic, InvalidValue, Loaded, Place};
+use crate::name::{CategoryName, ToolName, nearest};
 
 /// The maximum size of a profile file, in bytes.
 pub const MAX_PROFILE_BYTES: usize = 1024 * 1024;
@@ -263,7 +263,7 @@ impl Reader<'_> {
         }
     }
 
-    fn bad_tool_name(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, why: &NameError) {
+    fn bad_tool_name(&mut self, key: &Spanned<std::borrow::Cow<'_, str>>, why: &InvalidValue) {
         let message = format!("`{}` cannot be a tool's name: {why}", key.get_ref());
         self.push_error("bad-name", key.span().start, message, "fix the name");
     }

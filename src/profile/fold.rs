@@ -177,12 +177,17 @@ fn escaped_byte_len(byte: u8) -> usize {
 
 /// A tool at a detail, independent of any provider's format.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Folded<'t> {
+    /// The tool's index in the catalog; `None` outside an array and for a meta-tool.
+    pub index: Option<usize>,
+    /// The actual detail: [`Detail::Full`] if folding saves nothing.
+    pub detail: Detail,
+    /// As [`Planned::deferred`]; always false for a meta-tool.
+    pub deferred: bool,
+    /// The description at this detail; may be empty.
+    pub description: Cow<'t, str>,
     tool: &'t Tool,
-    index: Option<usize>,
-    detail: Detail,
-    deferred: bool,
-    description: Cow<'t, str>,
     schema: Option<Cow<'t, str>>,
 }
 
@@ -244,18 +249,6 @@ impl<'t> Folded<'t> {
         self.tool
     }
 
-    /// The tool's index in the catalog; `None` outside an array and for a meta-tool.
-    #[must_use]
-    pub fn index(&self) -> Option<usize> {
-        self.index
-    }
-
-    /// As [`Planned::deferred`](super::Planned::deferred); always false for a meta-tool.
-    #[must_use]
-    pub fn is_deferred(&self) -> bool {
-        self.deferred
-    }
-
     /// Whether the tool is sent in its original form.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.detail == Detail::Full && self.schema.is_none()
@@ -267,18 +260,6 @@ impl<'t> Folded<'t> {
         if let Some(description) = description {
             self.description = Cow::Owned(description);
         }
-    }
-
-    /// The actual detail: [`Detail::Full`] if folding saves nothing.
-    #[must_use]
-    pub fn detail(&self) -> Detail {
-        self.detail
-    }
-
-    /// The description at this detail; may be empty.
-    #[must_use]
-    pub fn description(&self) -> &str {
-        &self.description
     }
 
     /// Whether the tool may be sent with OpenAI's or Anthropic's `strict`: it requests it and is

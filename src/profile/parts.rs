@@ -34,7 +34,6 @@ impl ProfileSource<'_> {
 
 /// Some tools of a catalog, and the source of their profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ProfilePart<'a> {
     /// The source of the profile.
     pub source: ProfileSource<'a>,
@@ -42,13 +41,7 @@ pub struct ProfilePart<'a> {
     pub names: &'a BTreeMap<String, String>,
 }
 
-impl<'a> ProfilePart<'a> {
-    /// A part of a profile, with the names of its tools.
-    #[must_use]
-    pub fn new(source: ProfileSource<'a>, names: &'a BTreeMap<String, String>) -> Self {
-        Self { source, names }
-    }
-}
+impl<'a> ProfilePart<'a> {}
 
 impl ToolProfile {
     /// Builds the assignment of a catalog in which some tools have their own profile; `rest`
@@ -65,7 +58,7 @@ impl ToolProfile {
             diagnostics.extend(whole.apply_source(rest, &others, &as_they_are));
         }
         for part in parts {
-            let mut own = Catalog::new();
+            let mut own = Catalog::default();
             let mut shown = Vec::new();
             for tool in catalog.iter() {
                 let Some(name) = part.names.get(tool.name().as_str()) else { continue };
@@ -107,7 +100,7 @@ impl ToolProfile {
                 tools: Vec::new(),
             });
         }
-        for (assigned, name) in assignment.iter().zip(names) {
+        for (assigned, name) in assignment.tools.iter().zip(names) {
             match assigned.tier {
                 Tier::Core => self.core.push(pattern(name.as_str())),
                 // Every other tool is listed.

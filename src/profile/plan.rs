@@ -58,12 +58,16 @@ impl Expanded {
 ///
 /// It does not depend on what a session has opened; [`Presentation::plan`] adds that.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Presentation {
+    /// The categories with folded tools, each with their indices in the catalog.
+    pub deferred: Vec<Deferred>,
+    /// The meta-tools that follow the catalog's tools: `expand_tools` if something is folded, and
+    /// `call_tool` if folded tools are called through it.
+    pub meta_tools: Vec<Tool>,
     arm: Arm,
     /// The form of each tool while it is closed, in catalog order; `None` for a hidden tool.
     closed: Vec<Option<FoldedForm>>,
-    deferred: Vec<Deferred>,
-    meta: Vec<Tool>,
     search: Arc<ToolSearch>,
 }
 
@@ -73,12 +77,13 @@ impl Presentation {
     #[must_use]
     pub fn new(catalog: &Catalog, assignment: &Assignment, arm: Arm) -> Self {
         let mut closed = Vec::with_capacity(catalog.len());
-        for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
+        for (tool, assigned) in catalog.iter().zip(assignment.tools.iter()) {
             closed.push(closed_form(tool, assigned, arm));
         }
-        let mut presentation = Self { arm, closed, deferred: Vec::new(), meta: Vec::new(), search: Arc::default() };
+        let mut presentation =
+            Self { arm, closed, deferred: Vec::new(), meta_tools: Vec::new(), search: Arc::default() };
         presentation.deferred = deferred(assignment, |at| presentation.is_folded(at));
-        presentation.meta = presentation.meta_tools_as(catalog, &CatalogNames);
+        presentation.meta_tools = presentation.meta_tools_as(catalog, &CatalogNames);
         if presentation.saves(catalog) { presentation } else { presentation.unfolded() }
     }
 
@@ -89,7 +94,7 @@ impl Presentation {
     /// `dearer`) and 44 real ones is billed more than `full`.
     fn saves(&self, catalog: &Catalog) -> bool {
         let native = self.arm.delivery() == Delivery::Native;
-        let cost: usize = self.meta.iter().map(|tool| full_tokens(tool).max(definition_tokens(tool))).sum();
+        let cost: usize = self.meta_tools.iter().map(|tool| full_tokens(tool).max(definition_tokens(tool))).sum();
         let exceeds = |letters: usize, least: usize| {
             let mut saved = 0;
             // A few tools usually decide the result.
@@ -107,7 +112,7 @@ impl Presentation {
             *form = FoldedForm::full();
         }
         self.deferred.clear();
-        self.meta.clear();
+        self.meta_tools.clear();
         self
     }
 
@@ -127,12 +132,6 @@ impl Presentation {
         self.arm
     }
 
-    /// The meta-tools that follow the catalog's tools: `expand_tools` if something is folded, and
-    /// `call_tool` if folded tools are called through it.
-    pub fn meta_tools(&self) -> impl Iterator<Item = &Tool> {
-        self.meta.iter()
-    }
-
     /// The meta-tools as declared under other names: `expand_tools` first, if present.
     #[must_use]
     pub(crate) fn meta_tools_as(&self, catalog: &Catalog, naming: &dyn Naming) -> Vec<Tool> {
@@ -146,17 +145,14 @@ impl Presentation {
         meta
     }
 
-    /// The categories with folded tools, each with their indices in the catalog.
-    pub fn deferred(&self) -> &[Deferred] {
-        &self.deferred
-    }
-
     /// What is sent once `expanded` is open. A pure function.
     #[must_use]
     pub fn plan(&self, catalog: &Catalog, assignment: &Assignment, expanded: &Expanded) -> Plan {
         let in_place = self.arm.delivery() == Delivery::InPlace;
         let mut tools = Vec::new();
-        for (index, ((tool, assigned), form)) in catalog.iter().zip(assignment.iter()).zip(&self.closed).enumerate() {
+        for (index, ((tool, assigned), form)) in
+            catalog.iter().zip(assignment.tools.iter()).zip(&self.closed).enumerate()
+        {
             let Some(form) = form else { continue };
             let open = in_place && expanded.opens_tool(tool.name().as_str(), assigned.category.as_str());
             let detail = if open { Detail::Full } else { form.detail };
@@ -191,11 +187,11 @@ impl Presentation {
 
     /// The tools of a plan's array as sent, in catalog order, meta-tools last.
     pub fn array<'p>(&'p self, catalog: &'p Catalog, plan: &'p Plan) -> impl Iterator<Item = Folded<'p>> {
-        let own = plan.iter().filter(|planned| planned.detail.is_in_array()).filter_map(move |planned| {
+        let own = plan.tools.iter().filter(|planned| planned.detail.is_in_array()).filter_map(move |planned| {
             let form = self.closed.get(planned.index)?.as_ref()?;
-            Some(form.planned(catalog.at(planned.index)?, planned))
+            Some(form.planned(catalog.at(planned.index)?, *planned))
         });
-        own.chain(self.meta.iter().map(Folded::full))
+        own.chain(self.meta_tools.iter().map(Folded::full))
     }
 }
 
@@ -229,23 +225,10 @@ pub struct Planned {
 
 /// What is sent now: each visible tool with its detail, in catalog order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Plan {
-    tools: Vec<Planned>,
-}
-
-impl Plan {
     /// Every visible tool, including those outside the array.
-    pub fn iter(&self) -> impl Iterator<Item = Planned> {
-        self.tools.iter().copied()
-    }
-
-    /// How the tool at the given index is sent now; `None` if it is hidden or missing.
-    #[must_use]
-    pub fn detail(&self, index: usize) -> Option<Detail> {
-        self.tools
-            .binary_search_by_key(&index, |planned| planned.index)
-            .ok()
-            .and_then(|at| self.tools.get(at))
-            .map(|p| p.detail)
-    }
+    pub tools: Vec<Planned>,
 }
+
+impl Plan {}

@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 4;
 /// The index over the tools of a catalog, in catalog order, with the words of a profile.
 #[must_use]
 pub fn tool_index(catalog: &Catalog, assignment: &Assignment) -> Index {
-    let tools = catalog.iter().zip(assignment.iter());
+    let tools = catalog.iter().zip(assignment.tools.iter());
     Index::new(tools.map(|(tool, assigned)| entry(tool, assigned)))
 }
 

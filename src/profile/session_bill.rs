@@ -176,7 +176,6 @@ impl RequestBill {
 
 /// Token prices, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct TokenPrices {
     /// Input that is not cached.
     pub input: f64,
@@ -186,14 +185,6 @@ pub struct TokenPrices {
     pub cache_read: f64,
     /// The model's output.
     pub output: f64,
-}
-
-impl TokenPrices {
-    /// The prices of a model.
-    #[must_use]
-    pub fn new(input: f64, cache_write: f64, cache_read: f64, output: f64) -> Self {
-        Self { input, cache_write, cache_read, output }
-    }
 }
 
 /// The bill of a session, request by request.

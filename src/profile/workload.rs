@@ -147,13 +147,6 @@ pub(super) struct Shape {
 }
 
 impl Workload {
-    /// A session of this many requests that uses this many folded tools, with the default's tokens
-    /// and rates.
-    #[must_use]
-    pub fn new(requests: usize, used_tools: usize) -> Self {
-        Self { requests, used_tools, ..Self::default() }
-    }
-
     /// The expected input of a session under an arm whose array never changes, in tokens at the
     /// price of input: between the whole numbers of look-ups, the cost is interpolated.
     pub(super) fn expected_cost(&self, shape: Shape, rules: CacheRules) -> usize {
@@ -201,7 +194,7 @@ mod tests {
     const SHAPE: Shape = Shape { block: 2_000, reply: 500, tools: 9, lookups: 0 };
 
     fn workload(requests: usize, system_tokens: usize, step_tokens: usize) -> Workload {
-        Workload { system_tokens, step_tokens, ..Workload::new(requests, 6) }
+        Workload { system_tokens, step_tokens, requests, used_tools: 6, ..Workload::default() }
     }
 
     #[track_caller]

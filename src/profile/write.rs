@@ -13,7 +13,7 @@ impl ToolProfile {
         let assignment = self.assign(catalog).value;
         let mut core: Vec<&str> = Vec::new();
         let mut members: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (name, assigned) in catalog.names().zip(assignment.iter()) {
+        for (name, assigned) in catalog.names().zip(assignment.tools.iter()) {
             members.entry(assigned.category.as_str()).or_default().push(name.as_str());
             if assigned.tier == Tier::Core {
                 core.push(name.as_str());

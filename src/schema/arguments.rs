@@ -11,7 +11,7 @@ use super::{list_member, object_member, text_members};
 /// references without `properties` beside them. A cycle or a reference without a target ends the
 /// chain there.
 #[must_use]
-pub fn top(root: &Value) -> &Value {
+pub(crate) fn top(root: &Value) -> &Value {
     let mut node = root;
     for _ in 0..MAX_CHAIN {
         if node.get("properties").is_none()

@@ -52,7 +52,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// Every encoding.
-    pub const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
+    pub(crate) const ALL: [Self; 2] = [Self::O200kBase, Self::Cl100kBase];
 
     /// The published name.
     #[must_use]

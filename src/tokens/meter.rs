@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use super::billing::Api;
 use super::encoding::Encoding;
-use super::estimate::{Band, anthropic, gemini};
 use super::marginal::Frame;
 use crate::diagnostic::{InvalidValue, is_invisible, visible};
 use crate::model::{Host, ModelId};
@@ -125,32 +124,6 @@ impl Meter {
             }
             (Some("openai"), Some(api)) => Some(Self::billed(api, model)),
             _ => None,
-        }
-    }
-
-    /// The range around a figure of this meter for a tool array that contains nine in ten recorded
-    /// requests of the kind, in tokens. `None` for a meter that does not estimate.
-    ///
-    /// ```
-    /// use toolfold::tokens::Meter;
-    ///
-    /// let meter: Meter = "estimate:anthropic/claude-sonnet-4.6".parse()?;
-    /// assert_eq!(meter.band(10_000).unwrap().to_string(), "9300–10700");
-    /// assert_eq!(Meter::default().band(10_000), None);
-    /// # Ok::<(), toolfold::diagnostic::InvalidValue>(())
-    /// ```
-    #[must_use]
-    pub fn band(&self, tokens: usize) -> Option<Band> {
-        match self {
-            Self::Estimate { provider, model } => {
-                let id = ModelId::parse(model);
-                Some(match provider {
-                    Provider::Anthropic => anthropic::band_of_tools(&id, tokens),
-                    Provider::Gemini => gemini::band_of_tools(&id, false, tokens),
-                    Provider::Vertex => gemini::band_of_tools(&id, true, tokens),
-                })
-            }
-            Self::Billed { .. } | Self::Json(_) => None,
         }
     }
 

@@ -95,18 +95,6 @@ impl CountError {
     }
 }
 
-/// Counts a request with OpenAI's vocabularies: a body of Chat Completions, Responses, Anthropic
-/// Messages or Gemini's `generateContent` as it is sent, or a line of a batch file with such a
-/// body.
-///
-/// # Errors
-/// Returns a [`CountError`] if the request is malformed, contains content that cannot be counted
-/// offline, or is for a model without a meter.
-#[cfg(feature = "tiktoken")]
-pub fn count_request(row: &Value) -> Result<Counted, CountError> {
-    count_request_with(row, &RequestContext::default(), super::encoding::Tiktoken::new)
-}
-
 /// Counts a request with the counter that `counter_for` returns for its model's encoding.
 ///
 /// # Errors

@@ -118,7 +118,7 @@ impl Estimated {
 impl ToolTexts {
     /// The whole text; empty if there are no tools, because none is sent then.
     #[must_use]
-    pub fn whole_text(&self) -> String {
+    pub(super) fn whole_text(&self) -> String {
         if self.texts.is_empty() { String::new() } else { self.frame.join(&self.texts) }
     }
 

@@ -131,7 +131,7 @@ impl<'a, 's> Assembly<'a, 's> {
 
     fn foreign(&mut self, foreign: &Foreign) {
         self.begin();
-        self.out.text.push_str(foreign.text());
+        self.out.text.push_str(&foreign.text);
     }
 
     /// Begins an element, which the provider counts: Gemini counts function declarations.

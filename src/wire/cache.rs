@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use super::Wire;
-use super::capability::{Capabilities, before};
+use super::capability::Capabilities;
 use crate::model::{ModelId, ModelPattern};
 use crate::profile::CacheRules;
 
@@ -67,18 +67,6 @@ impl CacheRow {
 }
 
 impl Capabilities {
-    /// Returns this table with cache rows before its own, most specific first.
-    #[must_use]
-    pub fn with_caches(&self, overrides: impl IntoIterator<Item = CacheRow>) -> Self {
-        let caches = before(overrides, &self.caches, |row| &row.models);
-        Self { caches, ..self.clone() }
-    }
-
-    /// The cache rows, in lookup order.
-    pub fn caches(&self) -> impl Iterator<Item = &CacheRow> {
-        self.caches.iter()
-    }
-
     /// The cache rules of a model on a wire: the first matching row, or the first row of its family
     /// on another wire, because a gateway bills by the model. `None` if unknown;
     /// [`CacheRules::default`] is then a reasonable assumption.

@@ -58,24 +58,6 @@ pub struct CapabilityRow {
     pub note: Option<String>,
 }
 
-impl CapabilityRow {
-    /// A row that states nothing yet about the models of a wire.
-    #[must_use]
-    pub fn new(wire: Wire, models: ModelPattern) -> Self {
-        Self {
-            wire,
-            models,
-            native: None,
-            in_result: None,
-            bridge: None,
-            append: None,
-            source: String::new(),
-            date: String::new(),
-            note: None,
-        }
-    }
-}
-
 /// The facts about one wire and model, each with its row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Capability<'t> {
@@ -114,10 +96,14 @@ impl<'t> Capability<'t> {
 
 /// The capability table: rows of each kind, in lookup order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
-    pub(super) rows: Vec<CapabilityRow>,
-    pub(super) caches: Vec<CacheRow>,
-    pub(super) limits: Vec<LimitRow>,
+    /// Which deliveries work.
+    pub rows: Vec<CapabilityRow>,
+    /// What cached input costs.
+    pub caches: Vec<CacheRow>,
+    /// What a provider rejects.
+    pub limits: Vec<LimitRow>,
 }
 
 impl Capabilities {
@@ -137,23 +123,14 @@ impl Capabilities {
         file::read_capabilities(text, file)
     }
 
-    /// Places this table before another: its rows take precedence.
+    /// Places this table before another: its rows take precedence, the most specific first.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
-        let Self { rows, caches, limits } = self.clone();
-        other.with(rows).with_caches(caches).with_limits(limits)
-    }
-
-    /// Returns this table with capability rows before its own.
-    #[must_use]
-    pub fn with(&self, overrides: impl IntoIterator<Item = CapabilityRow>) -> Self {
-        let rows = before(overrides, &self.rows, |row| &row.models);
-        Self { rows, ..self.clone() }
-    }
-
-    /// The capability rows, in lookup order.
-    pub fn rows(&self) -> impl Iterator<Item = &CapabilityRow> {
-        self.rows.iter()
+        Self {
+            rows: before(&self.rows, &other.rows, |row| &row.models),
+            caches: before(&self.caches, &other.caches, |row| &row.models),
+            limits: before(&self.limits, &other.limits, |row| &row.models),
+        }
     }
 
     /// The facts about a model on a wire. Each question is answered by the first row that answers
@@ -175,12 +152,8 @@ impl Capabilities {
 }
 
 /// Places rows before those they override, most specific first; ties keep their order.
-pub(super) fn before<Row: Clone>(
-    overrides: impl IntoIterator<Item = Row>,
-    rows: &[Row],
-    models: impl Fn(&Row) -> &ModelPattern,
-) -> Vec<Row> {
-    let mut all: Vec<Row> = overrides.into_iter().collect();
+fn before<Row: Clone>(overrides: &[Row], rows: &[Row], models: impl Fn(&Row) -> &ModelPattern) -> Vec<Row> {
+    let mut all = overrides.to_vec();
     all.sort_by_key(|row| models(row).specificity());
     all.extend_from_slice(rows);
     all

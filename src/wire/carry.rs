@@ -28,7 +28,7 @@ fn foreign_entries(wire: Wire, input: &RenderInput<'_>, notes: &mut Vec<Diagnost
     }
     let mut entries: IndexMap<&str, usize> = IndexMap::new();
     for foreign in input.catalog.foreign() {
-        *entries.entry(foreign.label()).or_default() += 1;
+        *entries.entry(&foreign.label).or_default() += 1;
     }
     for label in layout.groups().flat_map(|(group, _)| &group.beside) {
         *entries.entry(label).or_default() += 1;

@@ -261,7 +261,7 @@ fn write_subset(out: &mut String, tool: &OutTool<'_>, notes: &mut Vec<Diagnostic
 
 /// Whether a tool is folded so far that it accepts parameters which its schema does not show.
 fn hides(tool: &OutTool<'_>) -> bool {
-    matches!(tool.folded.detail(), Detail::Summary | Detail::Required)
+    matches!(tool.folded.detail, Detail::Summary | Detail::Required)
 }
 
 /// The diagnostic about tools folded to an open schema, which the subset cannot express.

@@ -36,7 +36,7 @@ impl Arguments {
         let given = own.value().cloned().unwrap_or_else(|_| Value::Object(Map::new()));
         let text = own.as_written().filter(|_| own.value().is_ok()).map(|text| {
             let mut out = String::from("{");
-            for (name, value) in run.facts() {
+            for (name, value) in &run.facts {
                 write_string(&mut out, name);
                 out.push_str(&format!(":{value},"));
             }

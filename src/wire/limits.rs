@@ -1,9 +1,9 @@
 //! Limits of providers: the number of tools, their names, the length of a description. Rows of the
 //! capability table.
 //!
-//! [`Limits::of`] returns the limits of a wire and model; [`Limits::check`] compares an array with
-//! them. A limit never fails a request here: arm `auto` stays within it, and an explicitly chosen
-//! arm gets a diagnostic.
+//! [`Capabilities::limits`] returns the limits of a wire and model; [`Limits::check`] compares an
+//! array with them. A limit never fails a request here: arm `auto` stays within it, and an
+//! explicitly chosen arm gets a diagnostic.
 
 mod check;
 mod facts;
@@ -13,7 +13,7 @@ pub use facts::{RenderedFacts, ToolFacts};
 use serde::{Deserialize, Serialize};
 
 use super::Wire;
-use super::capability::{Capabilities, before};
+use super::capability::Capabilities;
 use crate::catalog::Catalog;
 use crate::diagnostic::InvalidValue;
 use crate::model::{ModelId, ModelPattern};
@@ -59,10 +59,14 @@ pub struct LimitRow {
 /// A provider's rule for names: ASCII letters, digits and some separators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenRule")]
+#[non_exhaustive]
 pub struct NameRule {
-    max_len: usize,
-    joints: String,
-    letter_first: bool,
+    /// The maximum length of a name, in bytes: at least 16.
+    pub max_len: usize,
+    /// The allowed ASCII punctuation, which includes `_`.
+    pub joints: String,
+    /// Whether a name starts with a letter or `_`.
+    pub letter_first: bool,
 }
 
 impl NameRule {
@@ -72,7 +76,7 @@ impl NameRule {
     /// # Errors
     /// Returns an [`InvalidValue`] if names could not be mangled into the rule: `max_len` is
     /// under 16, or `joints` lacks `_` or contains anything but ASCII punctuation.
-    pub fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, InvalidValue> {
+    fn new(max_len: usize, joints: &str, letter_first: bool) -> Result<Self, InvalidValue> {
         if max_len < MIN_NAME {
             let message = format!("`max_len` is {max_len}: at least {MIN_NAME} are needed for a name with a hash");
             return Err(InvalidValue::from(message));
@@ -86,12 +90,6 @@ impl NameRule {
     /// The rule that every known provider accepts.
     fn strictest() -> Self {
         Self { max_len: 64, joints: "_-".to_owned(), letter_first: true }
-    }
-
-    /// The maximum length of a name, in bytes.
-    #[must_use]
-    pub fn max_len(&self) -> usize {
-        self.max_len
     }
 
     /// Whether a name may contain a character.
@@ -172,13 +170,6 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits in the built-in table for a wire and model. [`Capabilities::limits`] uses a table
-    /// with overrides.
-    #[must_use]
-    pub fn of(wire: Wire, model: Option<&str>) -> Self {
-        Capabilities::builtin().limits(wire, model)
-    }
-
     /// Why an arm's first array has too many tools; `None` if it does not. `extra` entries are
     /// added by the host, such as `activate_skill` and tools that the provider runs.
     #[must_use]
@@ -196,7 +187,7 @@ impl Limits {
         let sent = presentation.array(catalog, &plan);
         let entries = if wire.facts().namespaces && arm.delivery() == Delivery::Native {
             // Deferred tools are inside namespaces, and `tool_search` replaces `expand_tools`.
-            sent.filter(|sent| !sent.is_deferred()).count() + presentation.deferred().len()
+            sent.filter(|sent| !sent.deferred).count() + presentation.deferred.len()
         } else {
             sent.count()
         };
@@ -206,18 +197,6 @@ impl Limits {
 }
 
 impl Capabilities {
-    /// Returns this table with limit rows before its own, most specific first.
-    #[must_use]
-    pub fn with_limits(&self, overrides: impl IntoIterator<Item = LimitRow>) -> Self {
-        let limits = before(overrides, &self.limits, |row| &row.models);
-        Self { limits, ..self.clone() }
-    }
-
-    /// The limit rows, in lookup order.
-    pub fn limit_rows(&self) -> impl Iterator<Item = &LimitRow> {
-        self.limits.iter()
-    }
-
     /// The limits of a wire and model: each is taken from the first row that has it.
     #[must_use]
     pub fn limits(&self, wire: Wire, model: Option<&str>) -> Limits {

@@ -56,7 +56,7 @@ fn hashed(rule: &NameRule, name: &str, plain: &str, salt: usize) -> String {
     let salted = if salt == 0 { name.to_owned() } else { format!("{name}\n{salt}") };
     let hash: String = sha256_hex(salted.as_bytes()).chars().take(HASH_DIGITS).collect();
     // A rule for names is never shorter than a hash, see `NameRule::new`.
-    let head: String = plain.chars().take(rule.max_len().saturating_sub(HASH_DIGITS + 1)).collect();
+    let head: String = plain.chars().take(rule.max_len.saturating_sub(HASH_DIGITS + 1)).collect();
     format!("{head}_{hash}")
 }
 

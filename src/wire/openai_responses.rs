@@ -140,7 +140,7 @@ impl Api for OpenAiResponses {
 fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec<Diagnostic>) {
     if input.presentation.arm().delivery() == Delivery::Native {
         let theirs = input.catalog.layout().is_some_and(|layout| layout.format == Format::OpenAiResponses)
-            && input.catalog.foreign().any(|entry| entry.label() == SEARCH);
+            && input.catalog.foreign().any(|entry| &*entry.label == SEARCH);
         if theirs {
             // A second search would conflict: the existing one stays, and tools that it does not
             // load are sent full.
@@ -164,7 +164,7 @@ fn decide(input: &RenderInput<'_>, tools: &mut Vec<OutTool<'_>>, notes: &mut Vec
 
 fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>]) {
     // Where nothing is deferred, a tool that came with `defer_loading` keeps its position.
-    let native = input.presentation.arm().delivery() == Delivery::Native && !input.presentation.deferred().is_empty();
+    let native = input.presentation.arm().delivery() == Delivery::Native && !input.presentation.deferred.is_empty();
     let searched = native && !tools.iter().any(|tool| tool.role == Some(MetaRole::Expand));
     // A tool that the host's own search loads keeps its position, as does one in its own namespace.
     let (mut in_place, mut moved): (Vec<&OutTool<'_>>, Vec<&OutTool<'_>>) = (Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ fn write_array(out: &mut Rendered, input: &RenderInput<'_>, tools: &[OutTool<'_>
 }
 
 fn write_namespaces(out: &mut Rendered, input: &RenderInput<'_>, tools: &[&OutTool<'_>]) {
-    let known = input.presentation.deferred();
+    let known = &input.presentation.deferred;
     if known.is_empty() {
         return;
     }
@@ -258,7 +258,7 @@ fn search_output(answer: &ExpansionAnswer<'_>) -> Value {
     let is_inside = |at: usize| inside.get(at) == Some(&true);
     let mut known = vec![false; catalog.len()];
     let mut tools: Vec<Value> = Vec::new();
-    for entry in presentation.deferred() {
+    for entry in &presentation.deferred {
         let mut text = String::new();
         open_namespace(&mut text, names.namespaces.sent(entry.category.as_str()), &entry.description);
         let empty = text.len();

@@ -49,7 +49,7 @@ impl<'s> OutTool<'s> {
 
     /// The index in the catalog; `None` for a meta-tool.
     pub(super) fn index(&self) -> Option<usize> {
-        self.folded.index()
+        self.folded.index
     }
 
     pub(super) fn tool(&self) -> &'s Tool {
@@ -57,7 +57,7 @@ impl<'s> OutTool<'s> {
     }
 
     pub(super) fn description(&self) -> &str {
-        self.folded.description()
+        &self.folded.description
     }
 
     pub(super) fn schema(&self) -> &str {
@@ -147,8 +147,7 @@ impl<'s> OutTool<'s> {
             return;
         }
         // Folding keeps `items`, except where it reduces an array to its bare type.
-        let cut =
-            !matches!(self.folded.detail(), Detail::Full | Detail::Signature | Detail::Required | Detail::Summary);
+        let cut = !matches!(self.folded.detail, Detail::Full | Detail::Signature | Detail::Required | Detail::Summary);
         let bare = cut && self.folded.parameters_text().contains("\"array\"");
         if !bare && !demands.meet(tool.faults()) {
             return;
@@ -177,11 +176,11 @@ impl<'s> OutTool<'s> {
                 Diagnostic::warning("refused-at-top", Place::default(), message)
                     .help("calls are still checked against the whole schema; put the alternatives one level below, or say them in the description"),
             );
-            let how = match expand.filter(|_| self.folded.detail() != Detail::Full) {
+            let how = match expand.filter(|_| self.folded.detail != Detail::Full) {
                 Some(expand) => format!("get them with {expand} before calling it."),
                 None => "a call that does not fit is answered with them.".to_owned(),
             };
-            let own = self.folded.description();
+            let own = &self.folded.description;
             let gap = if own.is_empty() { "" } else { " " };
             description = Some(format!("{own}{gap}Its parameters have alternatives that are not shown here: {how}"));
         }
@@ -194,7 +193,7 @@ impl<'s> OutTool<'s> {
             description: self.description().to_owned(),
             parameters: self.schema().into(),
             strict: self.strict,
-            detail: self.folded.detail(),
+            detail: self.folded.detail,
             deferred: self.deferred,
             own: self.index().is_none(),
         }
@@ -215,14 +214,14 @@ pub(super) fn out_tools<'s>(wire: Wire, input: &RenderInput<'s>) -> Vec<OutTool<
     let in_namespace = in_namespaces(wire, input.catalog);
     let mut tools = Vec::new();
     for folded in input.presentation.array(input.catalog, input.plan) {
-        let Some(index) = folded.index() else { continue };
+        let Some(index) = folded.index else { continue };
         let tool = folded.tool();
         let inside = in_namespace.get(index) == Some(&true);
         let name = match tool.namespaced().filter(|_| inside) {
             Some((_, name)) => name,
             None => input.names.sent(tool.name().as_str()),
         };
-        let deferred = folded.is_deferred() && native;
+        let deferred = folded.deferred && native;
         let mut out = OutTool::new(folded, name);
         out.in_namespace = inside;
         // A tool that came deferred stays deferred.

@@ -39,6 +39,13 @@ pub(crate) const EXHAUSTIVE: &[(&str, &str)] = &[
     ("skill::Kind", "a file, a folder or anything else"),
     // A pair, or a list with a name.
     ("diagnostic::Loaded", "a value and its diagnostics"),
+    ("diagnostic::LoadError", "a list of diagnostics"),
+    ("skill::PermissionRule", "a pattern and its permission"),
+    ("policy::Checkpoint", "the number of a record and its hash"),
+    ("toolfold::Choice", "an arm and the reason for it"),
+    ("toolfold::ProfilePart", "a profile and the names of its tools"),
+    ("toolfold::TokenPrices", "the four prices of a model"),
+    ("toolfold::Experiment", "two arms and the share of the second"),
     ("gateway::Several", "a list of observers"),
 ];
 

@@ -41,22 +41,22 @@ fn cached(engine: &Engine, cache: CacheRules) -> Conversation {
          source = 'own'\ndate = '2026-11'\n"
     );
     let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
-    let table = Capabilities::builtin().with_caches(own.caches().cloned());
+    let table = own.over(Capabilities::builtin());
     engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
 }
 
 #[test]
 fn nothing_is_folded_if_the_session_would_cost_more() {
     // One request after a long system text: what folding saves is a small part of the cost.
-    let short = with!(Workload::new(1, 0), system_tokens = 400_000);
+    let short = with!(Workload::default(), requests = 1, used_tools = 0, system_tokens = 400_000);
     check(&excel(short).talk(), Arm::Full, &["nothing is folded", "too close for an estimate"]);
     // Each tool is looked up often.
-    let mut many = Workload::new(3, 44);
+    let mut many = with!(Workload::default(), requests = 3, used_tools = 44);
     (many.lookups.outline, many.lookups.signature) = (3_000, 3_000);
     check(&excel(many).talk(), Arm::Full, &["nothing is folded", "more over 3 requests"]);
     // Almost no text, so requests stay below the minimum for a long time, and full is read from the
     // cache.
-    let quiet = with!(Workload::new(60, 0), system_tokens = 0, step_tokens = 5);
+    let quiet = with!(Workload::default(), requests = 60, used_tools = 0, system_tokens = 0, step_tokens = 5);
     let cache = CacheRules::new(25, 1_250, 4_096);
     let session = cached(&excel(quiet), cache);
     check(&session, Arm::Full, &["nothing is folded", "kept costs ", "more over 60 requests"]);
@@ -76,7 +76,7 @@ fn capabilities_limit_the_candidate_arms() {
         };
         let text: String = rows.split(' ').map(row).collect();
         let own = Capabilities::parse(&text, "own.toml").into_result().unwrap();
-        Capabilities::builtin().with(own.rows().cloned())
+        own.over(Capabilities::builtin())
     };
     let engine = excel(Workload::default());
     let on =
@@ -100,12 +100,12 @@ fn cache_prices_depend_on_the_model() {
     assert_eq!(of(Wire::Mcp, None), None);
     let row = "[[cache]]\nwire = 'openai-chat'\nmodel = 'kimi-*'\nread = 250\nwrite = 1000\nminimum = 0\n";
     let own = Capabilities::parse(&format!("{row}source = 'own'\ndate = '2026-11'"), "own.toml").into_result().unwrap();
-    let both = table.with_caches(own.caches().cloned());
+    let both = own.over(table);
     let found = both.cache_of(Wire::OpenAiChat, Some("kimi-k3")).map(toolfold::wire::CacheRow::cache);
     assert_eq!(found, Some(CacheRules::new(250, 1_000, 0)));
     assert!(both.cache_of(Wire::Gemini, None).is_some(), "the table's own rows stay");
     let unsourced = Capabilities::parse(&format!("{row}source = ''\ndate = '2026-11'"), "own.toml");
-    assert!(unsourced.has_errors() && unsourced.value.caches().count() == 0);
+    assert!(unsourced.has_errors() && unsourced.value.caches.is_empty());
 }
 
 /// For any catalog, prices and workload: a folding arm is never one whose initial saving is too
@@ -142,7 +142,7 @@ fn an_array_respects_the_providers_tool_limit() {
     let on = |engine: &Engine, wire| {
         let mut session = engine.conversation(wire).model("any").start().unwrap();
         let facts = session.tools().facts();
-        let said = Capabilities::builtin().check(wire, Some("any"), &facts);
+        let said = Capabilities::builtin().limits(wire, Some("any")).check(wire, &facts);
         (session.arm(), session.explain(), said.iter().any(|one| one.code == "too-many-tools"))
     };
     // Small tools: folding saves almost nothing and would not happen without the limit.
@@ -211,7 +211,7 @@ fn tokens_are_estimated_for_the_provider() {
              source = 'own'\ndate = '2026-11'\n"
         );
         let own = Capabilities::parse(&row, "own.toml").into_result().unwrap();
-        let table = Capabilities::builtin().with_limits(own.limit_rows().cloned());
+        let table = own.over(Capabilities::builtin());
         engine.conversation(Wire::OpenAiChat).capabilities(&table).start().unwrap()
     };
     let claude = billed(2_000, 1_800);

@@ -56,7 +56,7 @@ const FORWARDING: Setting =
 /// What the tasks are like, for arm `auto`: ten requests each with four tools, short answers, no
 /// system text.
 fn outlook() -> Workload {
-    with!(Workload::new(10, 4), system_tokens = 0, step_tokens = 100)
+    with!(Workload::default(), requests = 10, used_tools = 4, system_tokens = 0, step_tokens = 100)
 }
 
 /// The minimum share that arm `auto` saves where arm `signature` does, and the maximum that it

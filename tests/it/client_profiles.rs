@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 use toolfold::catalog::{Catalog, Format, Origin};
 use toolfold::engine::Engine;
-use toolfold::profile::{
-    Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, already_defers, own_tools,
-};
+use toolfold::profile::{Arm, ClientProfile, Detail, Expanded, Presentation, Tier, ToolProfile, own_tools};
 use toolfold::wire::Wire;
 
 use crate::corpus;
@@ -64,10 +62,10 @@ fn own_tools_are_full_in_every_arm() {
     for arm in Arm::EVERYWHERE.into_iter().filter(|arm| *arm != Arm::Full) {
         let presentation = Presentation::new(&catalog, &assignment, arm);
         let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
-        for (at, assigned) in assignment.iter().enumerate() {
+        for (at, assigned) in assignment.tools.iter().enumerate() {
             let own = at < 4;
             assert_eq!(assigned.tier == Tier::Core, own);
-            assert_eq!(plan.detail(at) == Some(Detail::Full), own, "{arm}: {:?}", catalog.names().nth(at));
+            assert_eq!(plan.tools[at].detail == Detail::Full, own, "{arm}: {:?}", catalog.names().nth(at));
         }
     }
     let written =
@@ -75,26 +73,33 @@ fn own_tools_are_full_in_every_arm() {
     let assignment = written.assign(&catalog).value;
     let presentation = Presentation::new(&catalog, &assignment, Arm::Signature);
     let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
-    assert_eq!(plan.detail(0), Some(Detail::Signature), "a profile that someone wrote says what is folded");
+    assert_eq!(plan.tools[0].detail, Detail::Signature, "a profile that someone wrote says what is folded");
+}
+
+/// The note of an engine that leaves an array unchanged because it already defers tools.
+fn already_defers(catalog: &Catalog) -> Option<String> {
+    let engine = Engine::builder(catalog.clone()).without_validation().build().unwrap();
+    engine.diagnostics().iter().find(|note| note.code == "already-defers").map(|note| note.message.clone())
 }
 
 #[test]
 fn an_array_that_defers_is_recognised() {
     let defers = |text: &str| already_defers(&Catalog::import(text, "t.json", None).value);
+    let with = |by: &str| Some(format!("the array already defers its tools with {by}: it is unchanged"));
     let claude = catalog("Bash Read Edit Grep ToolSearch mcp__x__y");
     let found = already_defers(&claude).unwrap();
-    assert_eq!((found.client, found.by.as_str()), (Some("claude-code"), "ToolSearch"));
+    assert_eq!(found, "the array of claude-code already defers its tools with ToolSearch: it is unchanged");
     assert_eq!(already_defers(&catalog("Bash Read Edit Grep mcp__x__y")), None);
     let marked = r#"[{"name":"a","input_schema":{"type":"object"},"defer_loading":true},{"name":"b","input_schema":{"type":"object"}}]"#;
-    assert_eq!(defers(marked).unwrap().by, "defer_loading");
+    assert_eq!(defers(marked), with("defer_loading"));
     assert_eq!(defers(&marked.replace("true", "false")), None);
     let search = r#"[{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"},{"name":"b","input_schema":{"type":"object"}}]"#;
-    assert_eq!(defers(search).unwrap().by, "tool_search_tool_bm25_20251119");
+    assert_eq!(defers(search), with("tool_search_tool_bm25_20251119"));
     let bridged = catalog("think tool_search tool_call mcp__x__y");
-    assert_eq!(already_defers(&bridged).unwrap().by, "tool_search");
+    assert_eq!(already_defers(&bridged), with("tool_search"));
     assert_eq!(already_defers(&catalog("think tool_search mcp__x__y")), None, "any server may have such a tool");
     let responses = r#"[{"type":"tool_search","execution":"client"},{"type":"function","name":"b","parameters":{"type":"object"}}]"#;
-    assert_eq!(defers(responses).unwrap().by, "tool_search");
+    assert_eq!(defers(responses), with("tool_search"));
 }
 
 /// The names that other agents sent when they were recorded or read, each with an MCP server.
@@ -109,7 +114,7 @@ fn arrays_of_further_clients_are_recognised() {
         ("qwen-code", "agent edit get_goal grep_search list_agents run_shell_command todo_write", shop("mcp__shop__")),
     ] {
         let names = format!("{own} {servers}");
-        assert_eq!(ClientProfile::detect(&catalog(&names)).map(ClientProfile::name), Some(name));
+        assert_eq!(ClientProfile::detect(&catalog(&names)).map(|client| client.name.as_str()), Some(name));
         check(&names, own);
     }
 }
@@ -169,7 +174,7 @@ fn servers_are_derived_by_origin() {
         .map(|(at, name)| (name.to_owned(), Origin::Server { server: server(at).into(), tool: name.into() }));
     let catalog = catalog(names).with_origins(&origins.collect());
     let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
-    let categories: Vec<String> = assignment.iter().map(|own| own.category.to_string()).collect();
+    let categories: Vec<String> = assignment.tools.iter().map(|own| own.category.to_string()).collect();
     assert_eq!(categories, ["shop", "shop", "shop", "mail", "mail", "mail", "mail"]);
 }
 
@@ -180,14 +185,14 @@ fn corpus_clients_are_recognised() {
         for (file, servers) in [(format!("clients/{name}.json"), 0), (format!("clients/{name}-mcp118.json"), 118)] {
             let Some(path) = corpus(&file) else { continue };
             let catalog = Catalog::import(&std::fs::read_to_string(path).unwrap(), &file, None).value;
-            let client = ClientProfile::detect(&catalog).map(ClientProfile::name);
+            let client = ClientProfile::detect(&catalog).map(|client| client.name.as_str());
             assert!(client.is_some_and(|client| name.starts_with(client)), "{file}: {client:?}");
             let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
             let folded = |(name, tier): &(&str, Tier)| {
                 *tier != Tier::Core && (name.contains("excel") || name.contains("playwright"))
             };
             let tiers: Vec<(&str, Tier)> =
-                catalog.names().zip(assignment.iter()).map(|(name, own)| (name.as_str(), own.tier)).collect();
+                catalog.names().zip(assignment.tools.iter()).map(|(name, own)| (name.as_str(), own.tier)).collect();
             let extended = tiers.iter().filter(|(_, tier)| *tier == Tier::Extended).count();
             assert_eq!(tiers.into_iter().filter(folded).count(), extended, "{file}: only what servers bring is folded");
             assert_eq!(extended, servers, "{file}");

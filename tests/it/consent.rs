@@ -14,6 +14,7 @@ use toolfold::policy::audit::{Entry, Kind};
 use toolfold::policy::{ApprovalStore, Approver, Context, MemoryStore, Policy, PolicyFile, PolicyScope, ToolOrigin};
 use toolfold::profile::Arm;
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use crate::layers::{builder, delete, skills};
 use crate::project;
@@ -39,7 +40,7 @@ fn policy((from, to): (&str, &str), store: Arc<dyn ApprovalStore>) -> (PolicyLay
 }
 
 fn session(edit: (&str, &str)) -> (Conversation, Approver, Arc<MemoryStore>) {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (policy, approver) = policy(edit, store.clone());
     (builder(Arm::Stable).policy(policy).build().unwrap().talk(), approver, store)
 }
@@ -141,7 +142,7 @@ fn a_call_that_cannot_run_stops_waiting() {
 
 #[test]
 fn transcript_writes_no_record_and_requests_no_approval() {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (policy, approver) = policy(AS_IS, store.clone());
     let engine = builder(Arm::Stable).policy(policy).build().unwrap();
     let start = || engine.conversation(Wire::OpenAiChat).id("s-1");
@@ -183,7 +184,7 @@ fn transcript_writes_no_record_and_requests_no_approval() {
 /// A host restarts and repeats the call: one approval, one run, and no run without approval.
 #[test]
 fn a_repeated_call_after_a_restart_uses_its_approval() {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (layer, approver) = policy(AS_IS, store.clone());
     let engine = builder(Arm::Stable).policy(layer).build().unwrap();
     let start = |id: &str| engine.conversation(Wire::OpenAiChat).id(id).start().unwrap();
@@ -209,7 +210,7 @@ fn a_repeated_call_after_a_restart_uses_its_approval() {
     let other = Call::new("c1", "delete_sheet", json!({"file_path": "a.xlsx", "sheet_name": "S", "confirm": true}));
     assert!(matches!(start("s").dispatch(&other), Outcome::Confirm(_)), "of another tool");
     let (layer, _) = policy(AS_IS, store.clone());
-    let stranger = builder(Arm::Stable).policy(layer.channel("of another host")).build().unwrap();
+    let stranger = builder(Arm::Stable).policy(with!(layer, channel = Some("of another host".into()))).build().unwrap();
     let mut stranger = stranger.conversation(Wire::OpenAiChat).id("s").start().unwrap();
     assert!(matches!(stranger.dispatch(&call), Outcome::Confirm(_)), "of another channel");
     // The model repeats the call deliberately, in a new message: that is another call.
@@ -228,7 +229,7 @@ fn a_repeated_call_after_a_restart_uses_its_approval() {
 /// nothing.
 #[test]
 fn a_call_without_an_id_requires_approval_again_after_a_restart() {
-    let (layer, approver) = policy(AS_IS, Arc::new(MemoryStore::new()));
+    let (layer, approver) = policy(AS_IS, Arc::new(MemoryStore::default()));
     let engine = builder(Arm::Stable).policy(layer).build().unwrap();
     for approval in ["ap-1", "ap-2"] {
         let mut host = engine.conversation(Wire::OpenAiChat).id("s").start().unwrap();
@@ -245,7 +246,7 @@ fn a_refusal_uses_the_wires_tool_name() {
     let list = json!({"tools": [{"name": "files.delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[tool.\"files.delete\"]\ntier = \"a\"\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), clock());
+    let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), clock());
     let policy = policy.context(Context::default());
     let engine = Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy).build().unwrap();
     let call = Call::new("c", "files_delete", json!({}));
@@ -263,12 +264,15 @@ fn rules_match_the_server_of_a_tool() {
     let rules = "[[rule]]\ndecide = \"allow\"\ntool = \"mcp:github/delete\"\n\
                  [[rule]]\ndecide = \"deny\"\ntool = \"mcp:mail/*\"\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), clock());
     let of = |server: &str| (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
     let origins = BTreeMap::from([("github_delete".to_owned(), of("github")), ("mail_delete".to_owned(), of("mail"))]);
-    let mut session =
-        Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy.origins(origins)).build().unwrap().talk();
+    let mut session = Engine::builder(Catalog::from_mcp(&list).unwrap())
+        .policy(with!(policy, origins = Arc::new(origins)))
+        .build()
+        .unwrap()
+        .talk();
     let mut call = |name: &str| session.dispatch(&Call::fresh(name, Value::Object(serde_json::Map::new())));
     assert!(matches!(call("github_delete"), Outcome::Forward(_)), "allowed for that server");
     assert!(matches!(call("mail_delete"), Outcome::Reply(_)), "denied outright: there is no such tool");
@@ -281,13 +285,13 @@ fn rules_match_the_server_of_a_tool() {
 fn an_approval_is_bound_to_the_server() {
     let list = json!({"tools": [{"name": "delete", "inputSchema": {"type": "object"}}]}).to_string();
     let rules = "[[rule]]\ndecide = \"ask\"\ntool = \"mcp:*/*\"\n";
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let engine = |server: &str| {
         let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
         let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), clock());
         let of = (ToolOrigin::Mcp(server.to_owned()), "delete".to_owned());
         let policy = policy.context(Context::default().with_interactive(true));
-        let policy = policy.origins(BTreeMap::from([("delete".to_owned(), of)]));
+        let policy = with!(policy, origins = Arc::new(BTreeMap::from([("delete".to_owned(), of)])));
         (Engine::builder(Catalog::from_mcp(&list).unwrap()).policy(policy).build().unwrap(), approver)
     };
     let (mine, approver) = engine("github");
@@ -325,7 +329,7 @@ fn a_sub_agent_has_only_the_skills_it_is_given() {
 fn concurrent_hosts_request_once_and_run_once() {
     let folder = std::env::temp_dir().join(format!("toolfold-hosts-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let (memory, file) = (Arc::new(MemoryStore::new()), folder.join("approvals.db"));
+    let (memory, file) = (Arc::new(MemoryStore::default()), folder.join("approvals.db"));
     let sqlite = || Arc::new(toolfold::store::SqliteStore::open(&file).unwrap()) as Arc<dyn ApprovalStore>;
     let stores: [&(dyn Fn() -> Arc<dyn ApprovalStore> + Sync); 2] = [&|| memory.clone(), &sqlite];
     for store in stores {

@@ -20,7 +20,7 @@ const TOOLS: &str = r#"[
 fn engine() -> (Engine, Approver) {
     let rules = "[tool.pay]\ntier = 'a'\n[tool.look]\ntier = 'read_only'\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), || 1_000);
     let policy = policy.context(Context::default().with_interactive(true));
     (Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap(), approver)
 }
@@ -106,7 +106,7 @@ fn unknown_tools_of_a_sub_agent_are_an_error() {
         other => panic!("{:?}", other.map(|child| child.explain())),
     }
     let arms = [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)];
-    let tried = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).experiment(Experiment::new(arms, 0.5));
+    let tried = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).experiment(Experiment { arms, ratio: 0.5 });
     let engine = tried.build().unwrap();
     assert!(matches!(engine.conversation(Wire::OpenAiChat).start(), Err(StartError::NoId)));
     assert!(engine.conversation(Wire::OpenAiChat).id("c-1").start().is_ok());
@@ -233,7 +233,7 @@ fn a_custom_name_rule_applies_to_the_whole_conversation() {
     let row = "[[limit]]\nwire = 'openai-chat'\nmodel = 'small-*'\nmax_tools = 1\nname = { max_len = 20, joints = '_' }\n\
                source = 'own'\ndate = '2026-11'\n";
     let own = Capabilities::parse(row, "own.toml").into_result().unwrap();
-    let table = Capabilities::builtin().with_limits(own.limit_rows().cloned());
+    let table = own.over(Capabilities::builtin());
     let start =
         |model: &str| engine.conversation(Wire::OpenAiChat).capabilities(&table).model(model).arm(Arm::Full).start();
     let names =

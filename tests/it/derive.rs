@@ -35,7 +35,7 @@ fn catalog(tools: &[(&str, &str)]) -> Catalog {
 fn categories(catalog: &Catalog) -> Categories {
     let assignment = ToolProfile::derive(catalog).assign(catalog).value;
     let mut found = Categories::new();
-    for (name, own) in catalog.names().zip(assignment.iter()) {
+    for (name, own) in catalog.names().zip(assignment.tools.iter()) {
         let category = if own.tier == Tier::Core { "core" } else { own.category.as_str() };
         found.entry(category.to_owned()).or_default().insert(name.to_string());
     }

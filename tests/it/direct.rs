@@ -94,7 +94,7 @@ fn an_arm_that_the_host_cannot_carry_does_not_start() {
 fn a_turn_resumes_its_own_call_of_two_identical_ones() {
     let rules = "[tool.wipe]\ntier = 'a'\n";
     let file = PolicyFile::load(rules, "policy.toml", PolicyScope::User).into_result().unwrap();
-    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+    let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), || 1_000);
     let policy = policy.context(Context::default().with_interactive(true));
     let engine = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(policy).build().unwrap();
     let mut conversation = engine.conversation(Wire::OpenAiChat).id("c").start().unwrap();

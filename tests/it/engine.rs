@@ -5,6 +5,7 @@ use toolfold::catalog::Catalog;
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use crate::project;
 use crate::talk::Talk;
@@ -16,7 +17,7 @@ fn engine(arm: Arm) -> Engine {
 }
 
 fn open(category: &str) -> ExpandRequest {
-    ExpandRequest::default().with_categories(vec![category.to_owned()])
+    with!(ExpandRequest::default(), categories = vec![category.to_owned()])
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn incompatible_parts_are_rejected() {
     let catalog = || Catalog::from_openai(&project("profiles/excel/tools.json")).unwrap();
     let profile = ToolProfile::parse("core = ['nope']", "p.toml").value;
     assert_eq!(
-        Engine::builder(catalog()).profile(profile).build().unwrap_err().kind(),
+        Engine::builder(catalog()).profile(profile).build().unwrap_err().kind,
         toolfold::error::ErrorKind::Profile
     );
 }

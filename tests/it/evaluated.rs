@@ -53,10 +53,12 @@ fn policy() -> Policy {
 }
 
 fn session() -> (Conversation, Approver) {
-    let (layer, approver) = PolicyLayer::open(policy(), Arc::new(MemoryStore::new()), || 1_000);
+    let (layer, approver) = PolicyLayer::open(policy(), Arc::new(MemoryStore::default()), || 1_000);
     let context = Context::default().with_cwd("/work").with_home("/home/u").with_interactive(true);
     let disk = LinkTable::new([("/work/l".to_owned(), "/elsewhere".to_owned())]);
-    let layer = layer.context(context).disk(Arc::new(disk)).snapshots(Arc::new(Copies));
+    let mut layer = layer.context(context);
+    layer.disk = Some(Arc::new(disk));
+    layer.snapshots = Some(Arc::new(Copies));
     (Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).policy(layer).build().unwrap().talk(), approver)
 }
 

@@ -1,7 +1,7 @@
 //! Tool lists as frameworks write them, and lists in no known format.
 
 use serde_json::{Value, json};
-use toolfold::catalog::{Catalog, Foreign, Format};
+use toolfold::catalog::{Catalog, Format};
 
 /// The only tool of a list as MCP lists it, and what is said about the list.
 #[track_caller]
@@ -95,7 +95,7 @@ fn bedrock_converse() {
     let loaded = Catalog::import(&whole.to_string(), "t.json", None);
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(loaded.value.to_json(Format::BedrockConverse), whole.to_string());
-    assert_eq!(loaded.value.foreign().map(Foreign::label).collect::<Vec<_>>(), ["cachePoint", "systemTool"]);
+    assert_eq!(loaded.value.foreign().map(|entry| &*entry.label).collect::<Vec<_>>(), ["cachePoint", "systemTool"]);
     let bad = json!([{"toolSpec": {"name": "weather", "inputSchema": schema()}}]);
     refused(&bad.to_string(), "bad-tool", "`inputSchema` must be {\"json\": {…}}", "at /0");
 }

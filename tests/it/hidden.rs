@@ -248,8 +248,7 @@ fn a_transcript_restores_what_was_shown() {
 
 /// The names in a rendered array and in the list itself, read from JSON without the library.
 fn names(parameters: &Value) -> BTreeSet<String> {
-    let properties = parameters.get("properties").and_then(Value::as_object);
-    properties.into_iter().flat_map(Map::keys).cloned().collect()
+    toolfold::schema::properties(parameters).into_iter().flat_map(Map::keys).cloned().collect()
 }
 
 /// A model that omits everything it was not shown.
@@ -264,13 +263,13 @@ fn corpus_no_omission_is_silent() {
             let array: Vec<Value> = conversation.tools().to().unwrap();
             for tool in engine.catalog().iter() {
                 // A reference at the top of a schema represents its target.
-                let whole = names(toolfold::schema::top(tool.parameters()));
+                let whole = names(tool.parameters());
                 let name = tool.name().as_str();
                 if !is_sent_as_it_is(name) {
                     continue;
                 }
                 let entry = array.iter().find(|entry| entry["function"]["name"] == name);
-                let named = entry.map(|entry| names(toolfold::schema::top(&entry["function"]["parameters"])));
+                let named = entry.map(|entry| names(&entry["function"]["parameters"]));
                 let named = named.unwrap_or_default();
                 let hidden: Vec<&String> = whole.difference(&named).collect();
                 let outcome = conversation.dispatch(&Call::fresh(tool.name().as_str(), json!({})));

@@ -16,6 +16,7 @@ use toolfold::policy::{Context, MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
 use toolfold::skill::MemoryFs;
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use crate::talk::{Call, Dispatch, Talk};
 
@@ -268,7 +269,7 @@ proptest! {
                     prop_assert_eq!(&*taught.entry(at).or_insert_with(|| said.clone()), &said, "{:?}", on);
                 }
                 let mut same = alone.talk_on(world.wire());
-                same.expand(&ExpandRequest::default().with_tools(talk.opened()));
+                same.expand(&with!(ExpandRequest::default(), tools = talk.opened()));
                 prop_assert_eq!(shown(&mut talk), shown(&mut same), "{:?}: with {:?} open", on, talk.opened());
             }
             for name in world.names() {

@@ -12,6 +12,7 @@ use toolfold::profile::{Arm, ToolProfile};
 use toolfold::skill::{
     self, Caller, Discovery, DiscoveryCache, DiskFs, PermissionRule, Permissions, Root, SkillLibrary, SkillView,
 };
+use toolfold_testing::with;
 
 use crate::project;
 use crate::talk::{Call, Dispatch, Talk};
@@ -38,14 +39,11 @@ fn with_policy(more: &str, interactive: bool) -> (Conversation, Approver) {
 }
 
 pub(crate) fn skills(rules: Vec<PermissionRule>) -> SkillLayer {
-    let root = Root::new(
-        std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("skillpacks/excel"),
-        skill::Scope::Explicit,
-    )
-    .with_trusted(true);
+    let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("skillpacks/excel");
+    let root = with!(Root::new(folder, skill::Scope::Explicit), trusted = true);
     let discovery = Discovery::new(vec![root]);
     let library = SkillLibrary::discover(&DiskFs, discovery, &mut DiscoveryCache::default()).value;
-    let view = SkillView::new(&library, &Permissions::new(rules), Caller::Model);
+    let view = SkillView::new(&library, &with!(Permissions::default(), layers = vec![rules]), Caller::Model);
     SkillLayer::new(view, Arc::new(DiskFs))
 }
 
@@ -226,8 +224,10 @@ fn skills_are_declared_and_stay_active() {
 #[test]
 fn skills_may_require_approval_or_be_denied() {
     use toolfold::skill::Permission;
-    let rules =
-        vec![PermissionRule::new("format-*", Permission::Ask), PermissionRule::new("chart-basic", Permission::Deny)];
+    let rules = vec![
+        PermissionRule { pattern: "format-*".to_owned(), permission: Permission::Ask },
+        PermissionRule { pattern: "chart-basic".to_owned(), permission: Permission::Deny },
+    ];
     let mut session = builder(Arm::Full).skills(skills(rules)).build().unwrap().talk();
     assert!(!session.tools().json().contains("chart-basic"));
     assert!(matches!(session.dispatch(&activate("format-basic")), Outcome::Refuse(_)));

@@ -9,6 +9,7 @@ use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, Tier, ToolProfile};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use crate::talk::Talk;
 use crate::{corpus, project};
@@ -42,8 +43,8 @@ fn ledger_of_the_excel_domain() {
         }
         writeln!(text, "  reply to expand_tools, arm stable, plain text").unwrap();
         let engine = Engine::builder(catalog.clone()).profile(profile).arm(Arm::Stable).build().unwrap();
-        for entry in engine.presentation(Arm::Stable).deferred() {
-            let request = ExpandRequest::default().with_categories(vec![entry.category.to_string()]);
+        for entry in &engine.presentation(Arm::Stable).deferred {
+            let request = with!(ExpandRequest::default(), categories = vec![entry.category.to_string()]);
             let reply = engine.talk().expand(&request).reply;
             let tokens = Tiktoken::new(Encoding::O200kBase).count(&reply);
             writeln!(text, "    {:<20} {tokens:>6}", entry.category.as_str()).unwrap();
@@ -92,7 +93,7 @@ fn corpus_budgets_of_the_original_domain() {
     let without_core = format!("{}core = []{}", &without_core[..start], &without_core[end..]);
     for profile in [ToolProfile::parse(&without_core, "p").into_result().unwrap(), ToolProfile::derive(&catalog)] {
         let tokens = first_turn(&catalog, &profile, Arm::Signature);
-        println!("no core, arm signature under {}: {tokens} (at most 4200)", profile.name());
+        println!("no core, arm signature under {}: {tokens} (at most 4200)", profile.name);
         assert!(tokens <= 4_200, "{tokens}");
     }
 }
@@ -203,7 +204,7 @@ fn corpus_budgets_of_clients() {
         let whole = sent(Arm::Full);
         let own: Vec<&str> = catalog
             .iter()
-            .zip(assignment.iter())
+            .zip(assignment.tools.iter())
             .filter(|(_, own)| own.tier == Tier::Core)
             .map(|(tool, _)| tool.name().as_str())
             .collect();

@@ -25,7 +25,7 @@ const TOOLS: &str = r#"[
 const RULES: &str = "[tool.pay]\ntier = 'a'\n[tool.note]\ntier = 'b'\n[tool.look]\ntier = 'read_only'\n";
 
 fn engine() -> (Engine, Approver, Arc<MemoryStore>) {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let file = PolicyFile::load(RULES, "policy.toml", PolicyScope::User).into_result().unwrap();
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file]), store.clone(), || 1_000);
     let policy = policy.context(Context::default().with_interactive(true));
@@ -201,7 +201,7 @@ fn a_repeated_open_message_is_a_resend() {
 fn results_are_logged_on_request_and_redacted_in_snapshots() {
     let (engine, _approver, _) = engine();
     let (mut talk, mut log) = (start(&engine, Wire::OpenAiChat), Vec::new());
-    talk.log_results(true);
+    talk.log_results = true;
     let message = message(Wire::OpenAiChat, &[("1", "look", 1), ("2", "look", 2)]);
     judge(&mut talk, &message);
     let long = format!("{} token=abcdef", "x".repeat(5_000));

@@ -6,6 +6,7 @@ use toolfold::profile::{
     Arm, CatalogNames, Detail, ExpandRequest, Expanded, Folded, Presentation, ProfilePart, ProfileSource, Tier,
     ToolProfile, expand, first_sentence, profile_schema,
 };
+use toolfold_testing::with;
 
 use crate::project;
 
@@ -73,8 +74,8 @@ fn details_of_a_rich_tool() {
     let tool = rich();
     let folded = |detail| {
         let folded = Folded::new(&tool, detail, None);
-        assert_eq!(folded.detail(), detail);
-        assert_eq!(folded.description(), "Write rows to a file.");
+        assert_eq!(folded.detail, detail);
+        assert_eq!(folded.description, "Write rows to a file.");
         folded.parameters().into_owned()
     };
     assert_eq!(
@@ -115,15 +116,15 @@ fn details_of_a_rich_tool() {
 #[test]
 fn folding_only_takes_away() {
     let tiny = Tool::new("ping", "Ping.", json!({"type": "object", "properties": {}})).unwrap();
-    assert_eq!(Folded::new(&tiny, Detail::Summary, None).detail(), Detail::Full, "nothing to save");
+    assert_eq!(Folded::new(&tiny, Detail::Summary, None).detail, Detail::Full, "nothing to save");
     let wordy = "Ping a host. ".repeat(20);
     let closed = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let tool = Tool::new("ping", &wordy, closed.clone()).unwrap();
     let folded = Folded::new(&tool, Detail::Summary, None);
-    assert_eq!(folded.detail(), Detail::Summary);
+    assert_eq!(folded.detail, Detail::Summary);
     assert_eq!(*folded.parameters(), closed, "a tool without parameters says so truthfully");
     let own = Folded::new(&tool, Detail::Summary, Some("Say hello to a host."));
-    assert_eq!(own.description(), "Say hello to a host.", "the profile's own words win");
+    assert_eq!(own.description, "Say hello to a host.", "the profile's own words win");
 }
 
 #[test]
@@ -241,10 +242,10 @@ fn derived_profiles() {
         let tools: Vec<Value> = names.iter().map(|name| json!({"name": name, "inputSchema": {}})).collect();
         let catalog = Catalog::from_mcp(&json!(tools).to_string()).unwrap();
         let profile = ToolProfile::derive(&catalog);
-        assert!(profile.is_derived());
+        assert!(profile.derived);
         let assignment = profile.assign(&catalog).value;
-        assert!(assignment.iter().all(|tool| tool.tier == Tier::Extended));
-        let by_category = assignment.iter().map(|tool| tool.category.to_string());
+        assert!(assignment.tools.iter().all(|tool| tool.tier == Tier::Extended));
+        let by_category = assignment.tools.iter().map(|tool| tool.category.to_string());
         by_category.zip(names).map(|(category, name)| format!("{name}={category}")).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(derive(&["git__log", "git__diff", "fs__read"]), "git__log=git git__diff=git fs__read=fs");
@@ -265,7 +266,7 @@ fn a_derived_profile_can_be_written_and_read_back() {
     let written = ToolProfile::parse(&derived.to_toml(&catalog), "p.toml");
     assert_eq!(written.diagnostics, vec![]);
     let (one, two) = (derived.assign(&catalog).value, written.value.assign(&catalog).value);
-    assert!(one.iter().eq(two.iter()));
+    assert!(one.tools.iter().eq(two.tools.iter()));
 }
 
 /// The reply to a request over four tools, one core and three foldable; the last is long enough to
@@ -286,11 +287,11 @@ fn reply(arm: Arm, open: &[&str], categories: &[&str], tools: &[&str]) -> String
     let presentation = Presentation::new(&catalog, &assignment, arm);
     let mut expanded = Expanded::default();
     for name in open {
-        let request = ExpandRequest::default().with_categories(vec![(*name).to_owned()]);
+        let request = with!(ExpandRequest::default(), categories = vec![(*name).to_owned()]);
         expand(&catalog, &assignment, &presentation, &expanded.clone(), &request, &CatalogNames).apply(&mut expanded);
     }
     let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let request = ExpandRequest::default().with_categories(list(categories)).with_tools(list(tools));
+    let request = with!(ExpandRequest::default(), categories = list(categories), tools = list(tools));
     expand(&catalog, &assignment, &presentation, &expanded, &request, &CatalogNames).reply
 }
 
@@ -334,14 +335,12 @@ fn declarations_of_the_meta_tools() {
     let profile = ToolProfile::parse(&project("profiles/excel/profile.toml"), "profile.toml").value;
     let assignment = profile.assign(&catalog).value;
     for arm in [Arm::Seed, Arm::Stable, Arm::Index, Arm::Search] {
-        let presentation = Presentation::new(&catalog, &assignment, arm);
-        let meta: Vec<String> = presentation
-            .meta_tools()
-            .map(|tool| format!("{}\n{}\n{}", tool.name(), tool.description(), tool.parameters_text()))
-            .collect();
+        let meta = Presentation::new(&catalog, &assignment, arm).meta_tools.into_iter();
+        let meta = meta.map(|tool| format!("{}\n{}\n{}", tool.name(), tool.description(), tool.parameters_text()));
+        let meta: Vec<String> = meta.collect();
         insta::assert_snapshot!(format!("meta_tools_{arm}"), meta.join("\n\n"));
     }
-    assert_eq!(Presentation::new(&catalog, &assignment, Arm::Full).meta_tools().count(), 0);
+    assert_eq!(Presentation::new(&catalog, &assignment, Arm::Full).meta_tools.len(), 0);
 }
 
 #[test]
@@ -350,7 +349,7 @@ fn original_arm_declares_the_original_shape() {
     let profile = ToolProfile::parse(&project("profiles/excel/original.toml"), "original.toml").value;
     let assignment = profile.assign(&catalog).value;
     let presentation = Presentation::new(&catalog, &assignment, Arm::Seed);
-    let expand_tools = presentation.meta_tools().next().unwrap();
+    let expand_tools = presentation.meta_tools.first().unwrap();
     assert_eq!(
         *expand_tools.parameters(),
         json!({
@@ -381,21 +380,23 @@ fn server_tools_have_separate_profiles() {
     let own_names = [("db_read", "read"), ("write", "write"), ("drop", "drop"), ("db_list", "list")];
     let own_names = own_names.map(|(shown, own)| (shown.to_owned(), own.to_owned())).into();
     let drawn = [("draw".to_owned(), "draw".to_owned())].into();
-    let parts =
-        [ProfilePart::new(ProfileSource::Written(&own), &own_names), ProfilePart::new(ProfileSource::Off, &drawn)];
+    let parts = [
+        ProfilePart { source: ProfileSource::Written(&own), names: &own_names },
+        ProfilePart { source: ProfileSource::Off, names: &drawn },
+    ];
     let whole = ToolProfile::of_parts(&catalog, ProfileSource::Written(&general), &parts);
     assert!(!whole.has_errors(), "{:?}", whole.diagnostics);
     let assigned = whole.value.assign(&catalog);
     assert!(!assigned.has_errors(), "{:?}", assigned.diagnostics);
-    let found: Vec<(&str, Tier, &str)> =
-        names.iter().zip(assigned.value.iter()).map(|(name, own)| (*name, own.tier, own.category.as_str())).collect();
+    let own = assigned.value.tools.iter().map(|own| (own.tier, own.category.as_str()));
+    let found: Vec<(&str, (Tier, &str))> = names.into_iter().zip(own).collect();
     let expected = [
-        ("db_read", Tier::Core, "core"),
-        ("write", Tier::Extended, "rows"),
-        ("drop", Tier::Hidden, "other"),
-        ("list", Tier::Extended, "rows"),
-        ("draw", Tier::Core, "core"),
-        ("db_list", Tier::Extended, "rows"),
+        ("db_read", (Tier::Core, "core")),
+        ("write", (Tier::Extended, "rows")),
+        ("drop", (Tier::Hidden, "other")),
+        ("list", (Tier::Extended, "rows")),
+        ("draw", (Tier::Core, "core")),
+        ("db_list", (Tier::Extended, "rows")),
     ];
     assert_eq!(found, expected);
     let write = assigned.value.at(1).unwrap();
@@ -413,6 +414,6 @@ fn server_tools_have_separate_profiles() {
         };
         let whole = ToolProfile::of_parts(&catalog, source, &[]).value.assign(&catalog).value;
         let alone = alone.assign(&catalog).value;
-        assert!(whole.iter().eq(alone.iter()) && whole.categories().eq(alone.categories()), "{source:?}");
+        assert!(whole.tools.iter().eq(alone.tools.iter()) && whole.categories().eq(alone.categories()), "{source:?}");
     }
 }

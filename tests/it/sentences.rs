@@ -5,6 +5,7 @@ use toolfold::catalog::Catalog;
 use toolfold::profile::{
     Arm, CatalogNames, ExpandRequest, Expanded, Presentation, ToolProfile, expand, first_sentence,
 };
+use toolfold_testing::with;
 
 use crate::tool_lists::tool_lists;
 
@@ -23,8 +24,8 @@ fn sentences(catalog: &Catalog) -> Vec<String> {
     let assignment = ToolProfile::derive(catalog).assign(catalog).value;
     let presentation = Presentation::new(catalog, &assignment, Arm::Stable);
     let plan = presentation.plan(catalog, &assignment, &Expanded::default());
-    let own = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
-    own.map(|sent| sent.description().to_owned()).collect()
+    let own = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
+    own.map(|sent| sent.description.into_owned()).collect()
 }
 
 #[track_caller]
@@ -218,13 +219,13 @@ fn open_and_denied_tools_do_not_change_sentences() {
     let said = |catalog: &Catalog, assignment: &_, expanded: &Expanded| -> Vec<String> {
         let presentation = Presentation::new(catalog, assignment, Arm::Stable);
         let plan = presentation.plan(catalog, assignment, expanded);
-        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index().is_some());
-        sent.map(|sent| sent.description().to_owned()).collect()
+        let sent = presentation.array(catalog, &plan).filter(|sent| sent.index.is_some());
+        sent.map(|sent| sent.description.into_owned()).collect()
     };
     let closed = said(&catalog, &assignment, &Expanded::default());
     assert_eq!(closed, ["Adds an item.", "Pays.", "Counts the items."], "the profile's own words win");
     let presentation = Presentation::new(&catalog, &assignment, Arm::Stable);
-    let request = ExpandRequest::default().with_categories(vec!["all".to_owned()]);
+    let request = with!(ExpandRequest::default(), categories = vec!["all".to_owned()]);
     let mut open = Expanded::default();
     expand(&catalog, &assignment, &presentation, &open.clone(), &request, &CatalogNames).apply(&mut open);
     assert_eq!(said(&catalog, &assignment, &open), closed);
@@ -274,7 +275,7 @@ fn corpus_sentences_describe_tools() {
         let assignment = ToolProfile::derive(&catalog).assign(&catalog).value;
         let mut changed = 0;
         let mut said: Vec<String> = Vec::new();
-        for (tool, assigned) in catalog.iter().zip(assignment.iter()) {
+        for (tool, assigned) in catalog.iter().zip(assignment.tools.iter()) {
             let sentence = assigned.summary.clone().unwrap_or_else(|| first_sentence(tool.description()));
             let what = format!("{} {}: `{sentence}`", list.name, tool.name());
             assert!(!sentence.is_empty() && sentence.chars().count() <= 100 && !sentence.contains('\n'), "{what}");

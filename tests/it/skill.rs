@@ -43,7 +43,7 @@ fn codes(document: &Document) -> Vec<&str> {
 }
 
 fn root(path: &str, scope: Scope) -> Root {
-    Root::new(PathBuf::from(path), scope).with_trusted(scope != Scope::Project)
+    with!(Root::new(PathBuf::from(path), scope), trusted = scope != Scope::Project)
 }
 
 /// Discovers over given roots.
@@ -55,7 +55,7 @@ fn discover(fs: &MemoryFs, roots: Vec<Root>, precedence: Precedence) -> (SkillLi
 
 /// Discovers over the usual roots from a working directory, with `/home/u` as home.
 fn discover_from(fs: &MemoryFs, cwd: &str) -> (SkillLibrary, Vec<String>) {
-    let around = with!(Surroundings::new(PathBuf::from(cwd)), home = Some(PathBuf::from("/home/u")));
+    let around = with!(Surroundings::default(), cwd = PathBuf::from(cwd), home = Some(PathBuf::from("/home/u")));
     discover(fs, default_roots(fs, &around), Precedence::Scopes)
 }
 

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use toolfold::tokens::{CountError, Function, Meter, Reason, count_request, render, unverified};
+use toolfold::tokens::{
+    CountError, Counted, Function, Meter, Reason, RequestContext, Tiktoken, count_request_with, render, unverified,
+};
 
 mod corpus;
 mod estimates;
@@ -12,6 +14,11 @@ mod hostile;
 mod meters;
 mod requests;
 mod vocabulary;
+
+/// Counts a request whose body names its model, with OpenAI's vocabularies.
+fn count_request(row: &Value) -> Result<Counted, CountError> {
+    count_request_with(row, &RequestContext::default(), Tiktoken::new)
+}
 
 /// A path under the shared folder if it exists; otherwise reports that the test was skipped.
 fn shared(path: &str) -> Option<PathBuf> {

@@ -68,15 +68,12 @@ fn names(paths: &[WrittenPath]) -> String {
 }
 
 fn session(host: Option<Arc<Host>>) -> (Conversation, Approver, Arc<MemoryStore>) {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
     let policy = Policy::new(vec![file.into_result().unwrap()]);
     let (layer, approver) = PolicyLayer::open(policy, store.clone() as Arc<dyn ApprovalStore>, || 1_000);
-    let layer = layer.context(Context::default().with_cwd("/work").with_interactive(true));
-    let layer = match host {
-        Some(host) => layer.snapshots(host),
-        None => layer,
-    };
+    let mut layer = layer.context(Context::default().with_cwd("/work").with_interactive(true));
+    layer.snapshots = host.map(|host| host as Arc<dyn Snapshots>);
     (builder(Arm::Stable).policy(layer).build().unwrap().talk(), approver, store)
 }
 
@@ -129,7 +126,8 @@ fn an_approved_call_is_copied_after_the_approval() {
 
 #[test]
 fn no_undo_is_claimed_without_a_copy() {
-    let irreversible = |why: &str| Some(CallUndo::new(Undo::Irreversible, Some(why.to_owned())));
+    let irreversible =
+        |why: &str| Some(with!(CallUndo::default(), class = Undo::Irreversible, why = Some(why.to_owned())));
     let (mut nobody, _, store) = session(None);
     let Outcome::Forward(forward) = nobody.dispatch(&write()) else { panic!("Tier B runs") };
     assert_eq!(forward.notes.undo, irreversible("this host stores no snapshots"));

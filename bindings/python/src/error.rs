@@ -83,13 +83,13 @@ impl From<Trouble> for PyErr {
 
 impl From<Error> for Trouble {
     fn from(why: Error) -> Self {
-        Self::unread(why.diagnostics().to_vec())
+        Self::unread(why.diagnostics)
     }
 }
 
 impl From<LoadError> for Trouble {
     fn from(why: LoadError) -> Self {
-        Self::unread(why.into_diagnostics())
+        Self::unread(why.0)
     }
 }
 

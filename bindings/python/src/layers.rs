@@ -31,14 +31,17 @@ pub(crate) fn policy(
         files.push(loaded.value);
     }
     let (store, file): (Arc<dyn ApprovalStore>, Option<&Path>) = match approvals {
-        Approvals::Nowhere => (Arc::new(MemoryStore::new()), None),
+        Approvals::Nowhere => (Arc::new(MemoryStore::default()), None),
         Approvals::File(path) => (Arc::new(open_store(path)?), Some(path)),
         Approvals::With(store, path) => (store.clone(), path.as_deref()),
     };
     let own: Vec<&Path> = sources.iter().filter_map(Source::path).chain(file).collect();
     let (layer, _) = PolicyLayer::open(Policy::new(files), store, now_ms);
-    let layer = layer.context(policy_context(&own));
-    Ok(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer })
+    let mut layer = layer.context(policy_context(&own));
+    if OwnDisk::CAN_LOOK {
+        layer.disk = Some(Arc::new(OwnDisk));
+    }
+    Ok(layer)
 }
 
 /// A store in a file, which is created if needed.

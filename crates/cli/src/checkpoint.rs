@@ -50,7 +50,7 @@ fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {
     if hash.len() != HASH_DIGITS || !hash.bytes().all(|b| b.is_ascii_hexdigit()) {
         return Err(format!("`{hash}` is not a hash: a hash has {HASH_DIGITS} hexadecimal digits"));
     }
-    Ok(Checkpoint::new(seq, hash.to_ascii_lowercase()))
+    Ok(Checkpoint { seq, hash: hash.to_ascii_lowercase() })
 }
 
 /// A checkpoint of the current chain, after verifying it. `None` if there is no record yet.

@@ -208,6 +208,6 @@ impl Config {
             return None;
         }
         let experiment = &self.settings.experiment;
-        Some(Experiment::new(experiment.arms.clone()?, experiment.ratio))
+        Some(Experiment { arms: experiment.arms.clone()?, ratio: experiment.ratio })
     }
 }

@@ -62,7 +62,8 @@ pub fn policy_context(own: &[&Path]) -> Context {
 /// # Errors
 /// A folder does not exist, or there is no working directory.
 pub fn skills(folders: &[PathBuf], usual: bool) -> Result<Loaded<SkillLayer>, String> {
-    let found = source::explicit_roots(folders, true).and_then(|roots| Ok(source::usual()?.usual(usual).roots(roots)));
-    let Loaded { value, diagnostics } = found.map_err(|why| why.to_string())?.layer();
+    let mut discovery = source::of_folders(folders, true).map_err(|why| why.to_string())?;
+    discovery.usual = usual;
+    let Loaded { value, diagnostics } = discovery.layer();
     Ok(Loaded { value: source::equipped(value, Budget::default()), diagnostics })
 }

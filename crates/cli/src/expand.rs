@@ -58,7 +58,9 @@ pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     input.say_warnings();
     let layers = Layers::showing(&input.config)?.report_scripts(&input.config);
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
-    let expansion = conversation.expand(&ExpandRequest::default().with_categories(args.names.clone()));
+    let mut request = ExpandRequest::default();
+    request.categories.clone_from(&args.names);
+    let expansion = conversation.expand(&request);
     let answer = Answer {
         arm: conversation.arm().to_string(),
         delivery: conversation.arm().delivery(),
@@ -78,7 +80,7 @@ pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
 /// The names under which the model sees the expanded tools.
 fn expanded_names(conversation: &Conversation, tools: &[ToolName]) -> Vec<String> {
     let (engine, expanded) = (conversation.engine(), conversation.expanded());
-    let own = engine.catalog().iter().zip(engine.assignment().iter());
+    let own = engine.catalog().iter().zip(engine.assignment().tools.iter());
     // Both lists contain the expanded tools in catalog order.
     let open = own.filter(|(tool, assigned)| expanded.opens_tool(tool.name().as_str(), assigned.category.as_str()));
     let named = open.map(|(tool, _)| tool.name()).zip(conversation.opened());

@@ -84,7 +84,7 @@ impl InputArgs {
         if !loaded.has_errors() {
             say_all(&loaded.diagnostics);
         }
-        loaded.into_result().map_err(|why| Failure::refused(if in_file { 1 } else { 2 }, why.into_diagnostics()))
+        loaded.into_result().map_err(|why| Failure::refused(if in_file { 1 } else { 2 }, why.0))
     }
 }
 
@@ -132,7 +132,7 @@ impl Input {
         let mut parts = Vec::new();
         for (server, name) in config.server_profiles() {
             if let Some(names) = servers.get(server) {
-                parts.push(ProfilePart::new(profile_source(Some(name), &written), names));
+                parts.push(ProfilePart { source: profile_source(Some(name), &written), names });
             }
         }
         let rest = profile_source(general, &written);
@@ -146,7 +146,7 @@ impl Input {
     pub(super) fn with_scripts(mut self, scripts: &Scripts) -> Self {
         let noticed = scripts.add_tools(&mut self.catalog);
         say_all(&noticed);
-        if self.profile.as_ref().is_some_and(ToolProfile::is_derived) {
+        if self.profile.as_ref().is_some_and(|profile| profile.derived) {
             self.profile = Some(ToolProfile::derive(&self.catalog));
         }
         self
@@ -177,7 +177,7 @@ impl Input {
             return Ok(Capabilities::builtin().clone());
         };
         let loaded = Capabilities::parse(&read_text(file, MAX_PROFILE_BYTES)?, file);
-        let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
+        let own = loaded.into_result().map_err(|why| Failure::bad(why.0))?;
         Ok(own.over(Capabilities::builtin()))
     }
 
@@ -197,7 +197,7 @@ impl Input {
 
     /// Builds an engine; an error lists what does not fit together.
     pub(super) fn built(builder: EngineBuilder) -> Result<Engine, Failure> {
-        builder.build().map_err(|why| Failure::bad(why.diagnostics().to_vec()))
+        builder.build().map_err(|why| Failure::bad(why.diagnostics))
     }
 }
 

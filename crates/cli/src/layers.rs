@@ -69,8 +69,13 @@ impl Layers {
         let channel = channel(id)?;
         let mut context = context(&own);
         tenant.clone_into(&mut context.tenant);
-        let layer = layer.context(context).snapshots(Arc::new(snapshots)).channel(channel.as_str());
-        layers.policy = Some(if OwnDisk::CAN_LOOK { layer.disk(Arc::new(OwnDisk)) } else { layer });
+        let mut layer = layer.context(context);
+        layer.snapshots = Some(Arc::new(snapshots));
+        layer.channel = Some(channel.as_str().into());
+        if OwnDisk::CAN_LOOK {
+            layer.disk = Some(Arc::new(OwnDisk));
+        }
+        layers.policy = Some(layer);
         layers.with_scripts(config, &path);
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });
@@ -81,7 +86,7 @@ impl Layers {
     pub(super) fn showing(config: &Config) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         if let Some(policy) = policy(config)? {
-            let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::new()), now_ms);
+            let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::default()), now_ms);
             layers.policy = Some(layer.context(context(&guarded(config))));
             layers.with_scripts(config, Path::new("."));
         }

@@ -108,10 +108,10 @@ fn check_profile(args: &CheckArgs) -> Outcome {
     let counts = catalog.as_ref().map(|catalog| assign(&profile, catalog, &mut diagnostics));
     let ok = !diagnostics.iter().any(Diagnostic::is_error);
     if args.json {
-        emit_json(&CheckAnswer { profile: profile.name().to_owned(), ok, tiers: counts, diagnostics })?;
+        emit_json(&CheckAnswer { profile: profile.name.clone(), ok, tiers: counts, diagnostics })?;
     } else {
         let mut out: String = diagnostics.iter().map(|diagnostic| describe(diagnostic) + "\n").collect();
-        let name = profile.name();
+        let name = profile.name;
         if ok {
             out.push_str(&format!("{GOOD}ok{GOOD:#} {BOLD}{name}{BOLD:#}: "));
             match &counts {
@@ -131,7 +131,7 @@ fn assign(profile: &ToolProfile, catalog: &Catalog, diagnostics: &mut Vec<Diagno
     let assigned = profile.assign(catalog);
     diagnostics.extend(assigned.diagnostics);
     let [core, extended, hidden] = [Tier::Core, Tier::Extended, Tier::Hidden]
-        .map(|tier| assigned.value.iter().filter(|tool| tool.tier == tier).count());
+        .map(|tier| assigned.value.tools.iter().filter(|tool| tool.tier == tier).count());
     TierCounts { core, extended, hidden }
 }
 

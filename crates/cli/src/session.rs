@@ -139,7 +139,7 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<Dialogue, 
         _ => (presented.start_conversation()?, Vec::new()),
     };
     let Layers { person, scripts, .. } = layers;
-    conversation.log_results(args.log_results);
+    conversation.log_results = args.log_results;
     Ok(Dialogue::new(conversation, person, scripts, records, log))
 }
 

@@ -18,7 +18,7 @@ use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::profile::{Arm, CacheRules};
 use toolfold::tokens::{Meter, Tiktoken};
-use toolfold::wire::{CacheRow, ModelId, Wire};
+use toolfold::wire::{CacheRow, Capabilities, ModelId, Wire};
 use toolfold_measure::prices::{MAX_PRICES_BYTES, PriceRow, PriceTable};
 use toolfold_measure::sim::{
     ArmSizes, Backend, Counting, Lookup, MAX_SCENARIO_BYTES, Pricing, SIM_SCHEMA, Scenario, Session, Trace,
@@ -135,8 +135,11 @@ pub(super) fn run_sim(args: &SimArgs) -> Outcome {
                 let input = Input::load(config)?;
                 input.say_warnings();
                 // Arm auto compares by the prices that the simulation uses.
-                let own = row.as_ref().zip(model.as_deref()).map(|(row, model)| row.cache_row(wire, model));
-                let table = input.capabilities()?.with_caches(own);
+                let mut own = Capabilities::default();
+                if let Some((row, model)) = row.as_ref().zip(model.as_deref()) {
+                    own.caches.push(row.cache_row(wire, model));
+                }
+                let table = own.over(&input.capabilities()?);
                 let known = table.cache_of(wire, model.as_deref()).map(CacheRow::cache);
                 let backend = Backend::new(wire, model.as_deref(), &table);
                 (play(args, &input, &backend, scenario.as_ref())?, known)
@@ -188,7 +191,7 @@ fn scenario(file: &str) -> Result<Scenario, Failure> {
 fn prices(file: Option<&str>) -> Result<PriceTable, Failure> {
     let Some(file) = file else { return Ok(PriceTable::builtin().clone()) };
     let loaded = PriceTable::from_toml(&read_text(file, MAX_PRICES_BYTES)?, file);
-    let own = loaded.into_result().map_err(|why| Failure::bad(why.into_diagnostics()))?;
+    let own = loaded.into_result().map_err(|why| Failure::bad(why.0))?;
     Ok(own.over(PriceTable::builtin()))
 }
 

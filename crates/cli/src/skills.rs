@@ -150,12 +150,10 @@ impl RootArgs {
     }
 
     fn discovery(&self, config: &Config) -> Result<SkillDiscovery, Failure> {
-        let discovery = if self.root.is_empty() {
-            source::discovery(config)?
-        } else {
-            source::of_folders(&self.root, true)?.limits(config.settings.skills.limits)
-        };
-        Ok(discovery.precedence(self.precedence))
+        let mut discovery =
+            if self.root.is_empty() { source::discovery(config)? } else { source::of_folders(&self.root, true)? };
+        (discovery.limits, discovery.precedence) = (config.settings.skills.limits, self.precedence);
+        Ok(discovery)
     }
 }
 

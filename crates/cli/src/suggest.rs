@@ -245,5 +245,5 @@ fn options(args: &SuggestArgs, input: &Input, arm: Arm) -> Result<SuggestOptions
 }
 
 fn called(today: &ToolProfile) -> String {
-    if today.is_derived() { "the derived profile".to_owned() } else { format!("profile {}", today.name()) }
+    if today.derived { "the derived profile".to_owned() } else { format!("profile {}", today.name) }
 }

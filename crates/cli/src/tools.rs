@@ -44,8 +44,8 @@ pub(super) fn run_tools(args: &ToolsArgs) -> Outcome {
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     say_noticed(&conversation);
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {
-        let request =
-            ExpandRequest::default().with_categories(args.expand.clone()).with_tools(args.expand_tool.clone());
+        let mut request = ExpandRequest::default();
+        (request.categories, request.tools) = (args.expand.clone(), args.expand_tool.clone());
         let expansion = conversation.expand(&request);
         if !expansion.unknown.is_empty() {
             return Err(Failure::wrong(expansion.notes.replace('\n', "; ")));

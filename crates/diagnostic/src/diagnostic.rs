@@ -248,17 +248,10 @@ impl<T> Loaded<T> {
     }
 }
 
-/// The diagnostics of a failed load, at least one of them an error. Displayed one per line.
+/// The diagnostics of a failed load, in the order of the input, at least one of them an error.
+/// Displayed one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LoadError(Vec<Diagnostic>);
-
-impl LoadError {
-    /// Returns the diagnostics, in the order of the input.
-    #[must_use]
-    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
-        self.0
-    }
-}
+pub struct LoadError(pub Vec<Diagnostic>);
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,27 +9,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::invisible;
+use crate::diagnostic::{InvalidValue, invisible};
 
 /// The maximum length of a name, in characters.
 ///
 /// Source: MCP 2025-11-25, "Tool names": 1 to 128 characters; Anthropic's tool names allow 128 too.
 pub const MAX_NAME_CHARS: usize = 128;
-
-/// Why a text is not a valid name. The message is lower case and states what is allowed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum NameError {
-    /// The text is empty or blank.
-    #[error("a name must not be empty")]
-    Empty,
-    /// The text has more than [`MAX_NAME_CHARS`] characters.
-    #[error("a name has at most {MAX_NAME_CHARS} characters, this one has {0}")]
-    TooLong(usize),
-    /// The text has a character that is not allowed in a name.
-    #[error("{} is not allowed in a name: use letters, digits and `_ - . : / @`", show(*.0))]
-    BadChar(char),
-}
 
 /// Formats a character so that an invisible one is visible.
 fn show(c: char) -> String {
@@ -48,16 +33,16 @@ fn is_visible(c: char) -> bool {
     invisible(c).is_none()
 }
 
-fn check_name(text: &str, allows: fn(char) -> bool) -> Result<(), NameError> {
+fn check_name(text: &str, allows: fn(char) -> bool) -> Result<(), InvalidValue> {
     if text.trim().is_empty() {
-        return Err(NameError::Empty);
+        return Err("a name must not be empty".into());
     }
     let chars = text.chars().count();
     if chars > MAX_NAME_CHARS {
-        return Err(NameError::TooLong(chars));
+        return Err(format!("a name has at most {MAX_NAME_CHARS} characters, this one has {chars}").into());
     }
     match text.chars().find(|&c| !allows(c)) {
-        Some(c) => Err(NameError::BadChar(c)),
+        Some(c) => Err(format!("{} is not allowed in a name: use letters, digits and `_ - . : / @`", show(c)).into()),
         None => Ok(()),
     }
 }
@@ -73,9 +58,9 @@ macro_rules! name_type {
             /// Validates a text.
             ///
             /// # Errors
-            /// Returns a [`NameError`] if the text is empty, too long or has a character that is
+            /// Returns a [`InvalidValue`] if the text is empty, too long or has a character that is
             /// not allowed.
-            pub fn new(text: &str) -> Result<Self, NameError> {
+            pub fn new(text: &str) -> Result<Self, InvalidValue> {
                 check_name(text, $allows).map(|()| Self(Arc::from(text)))
             }
 
@@ -123,15 +108,15 @@ macro_rules! name_type {
         }
 
         impl TryFrom<String> for $name {
-            type Error = NameError;
-            fn try_from(text: String) -> Result<Self, NameError> {
+            type Error = InvalidValue;
+            fn try_from(text: String) -> Result<Self, InvalidValue> {
                 Self::new(&text)
             }
         }
 
         impl TryFrom<&str> for $name {
-            type Error = NameError;
-            fn try_from(text: &str) -> Result<Self, NameError> {
+            type Error = InvalidValue;
+            fn try_from(text: &str) -> Result<Self, InvalidValue> {
                 Self::new(text)
             }
         }

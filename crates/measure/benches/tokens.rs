@@ -49,7 +49,7 @@ pub(crate) fn builtin() -> String {
 fn figures(name: &str, catalog: Catalog, profile: Option<ToolProfile>) -> String {
     let (tools, derived) = (catalog.len(), profile.is_none());
     let profile = profile.unwrap_or_else(|| ToolProfile::derive(&catalog));
-    let info = ProfileInfo::new(profile.name(), derived);
+    let info = ProfileInfo::new(&profile.name, derived);
     let builder = Engine::builder(catalog).profile(profile).arm(Arm::Full).without_validation();
     let engine = builder.build().expect("a list and its profile");
     let meter = Meter::for_wire(Wire::OpenAiChat.name(), MODEL).expect("a model of OpenAI");

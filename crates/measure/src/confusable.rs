@@ -63,7 +63,7 @@ impl fmt::Display for Confusable {
 pub fn confusable(catalog: &Catalog, assignment: &Assignment) -> Vec<Confusable> {
     let index = tool_index(catalog, assignment);
     let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
-    for (tool, (own, assigned)) in catalog.iter().zip(assignment.iter()).enumerate() {
+    for (tool, (own, assigned)) in catalog.iter().zip(assignment.tools.iter()).enumerate() {
         let words = format!("{} {}", own.name(), assigned.sentence(own));
         for (other, closeness) in close_to(&index, &words, tool) {
             let most = pairs.entry([tool.min(other), tool.max(other)]).or_default();

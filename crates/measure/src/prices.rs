@@ -196,7 +196,7 @@ impl Row {
         if let Some((key, price)) = all.into_iter().find(|(_, price)| !(0.0..=MOST_USD).contains(price)) {
             return Err(format!("{key} = {price} of `{named}` is not a valid price per million tokens"));
         }
-        let prices = TokenPrices::new(input, cache_write, cache_read, output);
+        let prices = TokenPrices { input, cache_write, cache_read, output };
         let mut rules = rules(&prices, base);
         rules.minimum = self.minimum.unwrap_or(base.minimum);
         rules.step = self.step.unwrap_or(base.step);

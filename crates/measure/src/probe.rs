@@ -196,7 +196,7 @@ fn probe_tools(nonce: &str) -> (Value, Value) {
 fn lookup(conversation: &Conversation, case: Case, wire: Wire) -> Value {
     if case == Case::Native && wire == Wire::OpenAiResponses {
         let at = conversation.engine().catalog().position(TOOL).unwrap_or(usize::MAX);
-        let entry = conversation.presentation().deferred().iter().find(|own| own.tools.contains(&at));
+        let entry = conversation.presentation().deferred.iter().find(|own| own.tools.contains(&at));
         let category = entry.map_or(String::new(), |own| own.category.to_string());
         return json!([{"type": "tool_search_call", "id": "ts_1", "call_id": "c1", "execution": "client",
             "status": "completed", "arguments": {"categories": [category]}}]);

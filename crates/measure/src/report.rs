@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, CacheRules, Delivery, Detail, Tier, Workload};
+use toolfold::profile::{Arm, CacheRules, Choice, Delivery, Detail, Tier, Workload};
 use toolfold::tokens::{Cached, CountError, Meter, Reason, Tiktoken, count_tools_with};
 
 use crate::figures::{rounded, share};
@@ -226,13 +226,13 @@ impl Measured<'_, '_> {
                 return Ok(None);
             }
         };
-        let chosen = toolfold::profile::Choice::new(conversation.arm(), conversation.reason().to_owned());
+        let chosen = Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() };
         let sizes = ArmSizes::of_conversation(&mut conversation, self.tokens, &self.counting)?;
         let choice = (arm == Arm::Auto).then_some(chosen);
         let sizes = ArmSizes { name: arm.name().to_owned(), choice, ..sizes };
         let presentation = conversation.presentation().clone();
         let mut meta = Vec::new();
-        for tool in presentation.meta_tools() {
+        for tool in &presentation.meta_tools {
             meta.push(chat_value(&toolfold::profile::Folded::new(tool, Detail::Full, None)));
         }
         let texts = self.counting.meter().tool_texts(&meta)?;
@@ -259,7 +259,7 @@ impl Measured<'_, '_> {
         }
         let plans = (0..engine.catalog().len()).filter_map(|at| presentation.plan_of(at));
         let listed = plans.filter(|own| own.detail.is_in_array()).count();
-        let categories = presentation.deferred().iter().map(|own| own.category.to_string()).collect();
+        let categories = presentation.deferred.iter().map(|own| own.category.to_string()).collect();
         let refused = conversation.diagnostics().into_iter().find(|own| own.code == "too-many-tools");
         let refused = refused.map(|own| own.message);
         Ok(Some(Own { sizes, band, listed, meta: meta_tokens, categories, refused }))
@@ -346,7 +346,7 @@ fn pricing_info(setup: &Setup<'_>, pricing: &Pricing) -> PricingInfo {
 
 fn per_tool(control: &Engine, tokens: &CatalogTokens) -> Vec<ToolCost> {
     let mut costs = Vec::new();
-    for ((tool, assigned), own) in control.catalog().iter().zip(control.assignment().iter()).zip(&tokens.tools) {
+    for ((tool, assigned), own) in control.catalog().iter().zip(control.assignment().tools.iter()).zip(&tokens.tools) {
         costs.push(ToolCost {
             name: tool.name().to_string(),
             tier: assigned.tier.name(),

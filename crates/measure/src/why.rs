@@ -85,9 +85,9 @@ pub fn why(measurer: &Measurer<'_>, tool: &Tool, summary: Option<&str>) -> Resul
         let folded = Folded::new(tool, detail, summary);
         details.push(DetailCost {
             detail: detail.name(),
-            shown_as: folded.detail().name(),
+            shown_as: folded.detail.name(),
             tokens: measurer.one(&chat_value(&folded))?,
-            description: folded.description().to_owned(),
+            description: folded.description.clone().into_owned(),
             guesses: guess::guesses(tool.parameters(), &folded.parameters()),
         });
     }

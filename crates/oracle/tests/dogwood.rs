@@ -204,7 +204,7 @@ fn both_engines_deny_the_same_calls() {
         if case % 50 == 49 {
             engine = theirs();
         }
-        let ours = Ours { policy: Policy::new(vec![policy.clone()]), store: MemoryStore::new() };
+        let ours = Ours { policy: Policy::new(vec![policy.clone()]), store: MemoryStore::default() };
         let mut seconds = i64::from(case) * 31_536_000;
         // Calls that ran and are not reported yet: their reports arrive later, or never.
         let mut open: Vec<(Call, String)> = Vec::new();

@@ -18,8 +18,8 @@ use toolfold_diagnostic::sha256_hex;
 mod consent;
 mod redact;
 
+pub use consent::Consented;
 pub(crate) use consent::grant_digest;
-pub use consent::{Consented, Unproven};
 pub use redact::redact;
 pub(crate) use redact::redact_lines;
 pub use redact::redact_text;
@@ -163,16 +163,6 @@ impl Entry {
     pub fn new(kind: Kind, time_ms: i64) -> Self {
         Self { time_ms, kind, ..Self::default() }
     }
-
-    /// A disclosure receipt: the digest of the tool array that was sent, and the opened categories.
-    #[must_use]
-    pub fn disclosure(time_ms: i64, session: &str, tools_digest: &str, opened: &[&str]) -> Self {
-        Self {
-            session: session.to_owned(),
-            detail: json!({ "tools_digest": tools_digest, "opened": opened }),
-            ..Self::new(Kind::Disclosure, time_ms)
-        }
-    }
 }
 
 /// A record in the chain.
@@ -217,20 +207,11 @@ pub fn body(entry: &Entry) -> Result<String, serde_json::Error> {
 
 /// The number and hash of a record, kept elsewhere: the chain must still contain it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
 pub struct Checkpoint {
     /// The number of the record.
     pub seq: u64,
     /// Its hash.
     pub hash: String,
-}
-
-impl Checkpoint {
-    /// The place of a record in the chain, and its hash.
-    #[must_use]
-    pub fn new(seq: u64, hash: impl Into<String>) -> Self {
-        Self { seq, hash: hash.into() }
-    }
 }
 
 /// A fault in a chain.

@@ -24,7 +24,7 @@ use self::variables::VariablePattern;
 use super::argv::{Word, base_name, place_of, program};
 use super::decision::{Effect, Fit};
 use super::glob::climbs;
-use super::pattern_error::{PatternError, invalid};
+use super::pattern_error::{InvalidValue, invalid};
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,9 +47,9 @@ impl CommandPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the pattern is empty, has an unclosed quote or contains a control
+    /// [`InvalidValue`] if the pattern is empty, has an unclosed quote or contains a control
     /// character.
-    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         let text = text.trim();
         if text.contains(char::is_control) {
             return invalid("a command pattern must not contain control characters");
@@ -66,7 +66,7 @@ impl CommandPattern {
             });
         }
         let (body, mut open) = if let Some(body) = text.strip_suffix(":*") { (body, true) } else { (text, false) };
-        let mut words = lexed(body).ok_or_else(|| PatternError::new("a quote is not closed"))?;
+        let mut words = lexed(body).ok_or_else(|| InvalidValue::from("a quote is not closed"))?;
         let variables = VariablePattern::split(&mut words);
         let mut tokens: Vec<Token> = words.into_iter().map(Token::read).collect();
         while tokens.last() == Some(&Token::Many) {
@@ -132,8 +132,8 @@ impl CommandPattern {
     /// The pattern for a rule with this effect.
     ///
     /// # Errors
-    /// [`PatternError`] if an allow sets a variable to any value by which programs load code.
-    pub(crate) fn of(self, effect: Effect) -> Result<Self, PatternError> {
+    /// [`InvalidValue`] if an allow sets a variable to any value by which programs load code.
+    pub(crate) fn of(self, effect: Effect) -> Result<Self, InvalidValue> {
         if effect == Effect::Allow {
             self.variables.iter().try_for_each(VariablePattern::check)?;
         }

@@ -6,19 +6,19 @@ use super::command::CommandPattern;
 use super::decision::Effect;
 use super::host::HostPattern;
 use super::path::PathPattern;
-use super::pattern_error::{PatternError, invalid};
+use super::pattern_error::{InvalidValue, invalid};
 use super::rule::{Access, Rule, ToolPattern};
 use super::unicode::is_word;
 
 /// Reads a compact rule. `capability` looks up the record of a tool in the policy file.
 ///
 /// # Errors
-/// [`PatternError`], which says what is wrong. Such a text is not a rule.
+/// [`InvalidValue`], which says what is wrong. Such a text is not a rule.
 pub fn compact(
     effect: Effect,
     text: &str,
     capability: impl Fn(&str) -> Option<ToolCapability>,
-) -> Result<Rule, PatternError> {
+) -> Result<Rule, InvalidValue> {
     let text = text.trim();
     let (name, body) = match text.split_once('(') {
         None => (text, None),

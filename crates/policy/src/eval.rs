@@ -91,25 +91,21 @@ pub fn evaluate(row: &Value) -> Result<Evaluated, InvalidValue> {
     Ok(row.decide(&Policy::new(row.files.clone()), &[]))
 }
 
-/// Evaluates a row under a policy. The row has no rules.
+/// Evaluates a row under a policy. The row has no rules. `after`: the call follows earlier calls,
+/// those of the row's `session` and `tenant`, by default the ones of the context, at its time.
 ///
 /// # Errors
 /// [`InvalidValue`] if the row has rules, or is not an object with the required members.
-pub fn evaluate_under(policy: &Policy, row: &Value) -> Result<Evaluated, InvalidValue> {
-    let row = Row::read(row)?;
-    if row.has_rules { Err(OWN_RULES.into()) } else { Ok(row.decide(policy, &[])) }
-}
-
-/// Evaluates a row under a policy, after earlier calls: those of the row's `session` and `tenant`,
-/// by default the ones of `after`, at its time. The row has no rules.
-///
-/// # Errors
-/// [`InvalidValue`] if the row has rules, or is not an object with the required members.
-pub fn evaluate_after(policy: &Policy, past: &Past, after: &Context, row: &Value) -> Result<Evaluated, InvalidValue> {
+pub fn evaluate_under(
+    policy: &Policy,
+    row: &Value,
+    after: Option<(&Past, &Context)>,
+) -> Result<Evaluated, InvalidValue> {
     let mut row = Row::read(row)?;
     if row.has_rules {
         return Err(OWN_RULES.into());
     }
+    let Some((past, after)) = after else { return Ok(row.decide(policy, &[])) };
     for (own, default) in [(&mut row.context.session, &after.session), (&mut row.context.tenant, &after.tenant)] {
         if own.is_empty() {
             own.clone_from(default);

@@ -10,7 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::decision::Fit;
 use super::glob::{glob, glob_fold, is_glob};
-use super::pattern_error::{PatternError, invalid};
+use super::pattern_error::{InvalidValue, invalid};
 use super::unicode::{fold, has_unseen, is_digits, nfc, strip};
 
 mod address;
@@ -28,8 +28,8 @@ impl HostPattern {
     /// Reads a host pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the text is not a host.
-    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+    /// [`InvalidValue`] if the text is not a host.
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
         let plain = nfc(text).to_lowercase();
         let plain = plain.trim_end_matches('.');

@@ -110,7 +110,6 @@ pub use load::{MAX_BYTES, PolicyFile, PolicyMode, policy_schema};
 pub use memory_store::MemoryStore;
 pub use past::{EarlierCall, EarlierCalls, Past};
 pub use path::{Base, LexPath};
-pub use pattern_error::PatternError;
 pub use policy_set::Policy;
 pub use prepared::Prepared;
 pub use rule::{PolicyScope, Rule, ToolPattern};

@@ -133,7 +133,7 @@ impl Links {
 
     /// Whether every path leads to itself.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 

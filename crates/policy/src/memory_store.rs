@@ -29,12 +29,6 @@ struct Inner {
 }
 
 impl MemoryStore {
-    /// An empty store.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// The chain as `(seq, body, prev, hash)`, to verify or export.
     ///
     /// # Errors

@@ -21,13 +21,16 @@ const MAX_SHOWN: usize = 20;
 
 /// The earlier calls of an audit trail.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Past {
+    /// The conversation of the last record that names one; empty if none does.
+    pub session: String,
+    /// The time of the last record in milliseconds since 1970; 0 without records.
+    pub time_ms: i64,
     events: Events,
     /// The calls that ran, by the key of their events, each without its state.
     calls: BTreeMap<String, EarlierCall>,
     records: u64,
-    session: String,
-    time_ms: i64,
 }
 
 /// An earlier call that a condition counts.
@@ -61,12 +64,6 @@ pub struct EarlierCalls {
 }
 
 impl Past {
-    /// No earlier calls.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds the next record of a trail. The events that the record contains count as they are. A
     /// rule of this policy without events in the record counts what the record states about the
     /// call: then a redacted argument counts as its redacted text. `context`: the circumstances of
@@ -98,18 +95,6 @@ impl Past {
             self.calls.insert(entry.call.clone(), earlier);
         }
         self.events.add(self.records, &entry);
-    }
-
-    /// The conversation of the last record that names one; empty if none does.
-    #[must_use]
-    pub fn session(&self) -> &str {
-        &self.session
-    }
-
-    /// The time of the last record in milliseconds since 1970; 0 without records.
-    #[must_use]
-    pub fn time_ms(&self) -> i64 {
-        self.time_ms
     }
 
     /// A call with these earlier calls.

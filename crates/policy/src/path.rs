@@ -75,7 +75,7 @@ impl LexPath {
 
     /// The working folder itself.
     #[must_use]
-    pub fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self::at(Base::Here)
     }
 

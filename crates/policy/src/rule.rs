@@ -12,7 +12,7 @@ use super::glob::{glob, glob_fold, glob_inside, is_glob};
 use super::host::HostPattern;
 use super::memory::Memory;
 use super::path::PathPattern;
-use super::pattern_error::{PatternError, invalid};
+use super::pattern_error::{InvalidValue, invalid};
 use super::unicode::{fold, has_unseen};
 use crate::diagnostic::{Place, invisible};
 
@@ -60,8 +60,8 @@ impl ToolPattern {
     /// Reads `*`, `name`, `mcp:server/tool`, `mcp__server__tool`, `mcp__server`.
     ///
     /// # Errors
-    /// [`PatternError`] if the name is empty or contains a character that names must not have.
-    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+    /// [`InvalidValue`] if the name is empty or contains a character that names must not have.
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.is_empty() {
             return invalid("the tool's name is missing");
         }

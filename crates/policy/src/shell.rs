@@ -50,13 +50,13 @@ mod words;
 mod wrappers;
 
 pub use self::side_effects::{Command, FileEffect, Role, SideEffects, Unknown, Weight};
-/// Reads a command line that `bash -c` runs in the folder `start`.
+/// Reads a command line that `bash -c` runs in the current folder.
 ///
 /// Never fails: whatever cannot be read is an unknown. The length, the number of commands and the
 /// depth are bounded, and so time and memory.
 #[must_use]
-pub fn effects(command: &str, start: &LexPath) -> SideEffects {
-    effects_in(command, start, Dialect::BASH)
+pub fn effects(command: &str) -> SideEffects {
+    effects_in(command, &LexPath::here(), Dialect::BASH)
 }
 
 /// Reads a command line of a shell that starts in the folder `start`.

@@ -41,14 +41,6 @@ pub struct CallUndo {
     pub why: Option<String>,
 }
 
-impl CallUndo {
-    /// An undo without a snapshot. `why`: the reason, if it is irreversible.
-    #[must_use]
-    pub fn new(class: Undo, why: Option<String>) -> Self {
-        Self { class, snapshot: None, why }
-    }
-}
-
 /// A snapshot that a host has made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]

@@ -11,7 +11,6 @@ use brush_parser::ast::{
 };
 use brush_parser::{Parser, ParserOptions};
 use serde_json::Value;
-use toolfold_policy::LexPath;
 use toolfold_policy::shell::effects;
 
 #[path = "../../../tests/it/policy/differential/documents.rs"]
@@ -143,7 +142,7 @@ fn the_reader_finds_what_brush_finds() {
         let (mut compared, mut unread, mut wrong) = (0, 0, Vec::new());
         for line in lines() {
             let Some(brush) = found_by_brush(&line) else { continue };
-            let own = effects(&line, &LexPath::here());
+            let own = effects(&line);
             // The words of these are searched as text.
             let is_unread = own.unknowns.iter().any(|unknown| ["limit", "syntax"].contains(&unknown.kind));
             unread += usize::from(is_unread);

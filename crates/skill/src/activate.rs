@@ -203,11 +203,6 @@ impl From<&Activation> for ActiveSkill {
 pub struct ActiveSet(IndexMap<String, ActiveSkill>);
 
 impl ActiveSet {
-    /// Records an activation. It replaces an earlier one of the same name.
-    pub fn record(&mut self, activation: &Activation) {
-        self.0.insert(activation.name.clone(), activation.into());
-    }
-
     /// Records an activation read from a log.
     pub fn insert(&mut self, name: String, skill: ActiveSkill) {
         self.0.insert(name, skill);

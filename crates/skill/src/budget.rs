@@ -6,6 +6,10 @@ use std::sync::OnceLock;
 /// The maximum cost of the declaration of `activate_skill`: name, description and parameters
 /// including the enum of names. Without the tool, of the list alone
 /// ([`catalog_text`](super::catalog_text)).
+///
+/// Without any skill the declaration costs up to 450 tokens: its fixed text, every parameter and
+/// the line with the count. A smaller budget holds no entry, and the declaration still costs this
+/// much.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Budget {
@@ -23,12 +27,6 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Two percent of a context window of the given number of tokens.
-    #[must_use]
-    pub fn of_window(tokens: usize) -> Self {
-        Self::Tokens(tokens / 50)
-    }
-
     /// The limit, in the budget's unit.
     #[must_use]
     pub fn limit(self) -> usize {

@@ -12,11 +12,6 @@ use super::view::SkillView;
 /// offered if the list is incomplete.
 pub(crate) const SEARCH_FROM: usize = 50;
 
-/// The maximum cost of the declaration of `activate_skill` without any skill: its fixed text, every
-/// parameter and the line with the count. A smaller budget holds no entry, and the declaration
-/// still costs this much.
-pub const FLOOR_TOKENS: usize = 450;
-
 /// The `<available_skills>` form, for hosts that put the skill list into the system prompt: the
 /// reference's `to-prompt` over the visible skills, with escaped texts.
 #[must_use]

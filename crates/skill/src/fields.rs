@@ -110,7 +110,7 @@ impl Fields {
     /// The tool categories that the skill uses: `metadata.toolfold-categories`, split at spaces and
     /// commas.
     #[must_use]
-    pub fn categories(&self) -> Vec<&str> {
+    pub(crate) fn categories(&self) -> Vec<&str> {
         let text = self.metadata.get("toolfold-categories").map_or("", String::as_str);
         text.split([' ', ',']).filter(|c| !c.is_empty()).collect()
     }
@@ -294,20 +294,25 @@ fn argument_names(node: &Node) -> Vec<String> {
     match node {
         Node::List(items) => items.iter().filter_map(|item| text(item).or_else(|| member(item, "name"))).collect(),
         Node::Map(entries) => entries.iter().map(|entry| entry.key.clone()).collect(),
-        Node::Text { text, .. } => {
-            let names = text.split([' ', ',', '[', ']']).map(str::trim);
-            names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
-        }
+        Node::Text { text, .. } => filled(text.split([' ', ',', '[', ']'])),
         Node::Alias => Vec::new(),
     }
 }
 
+/// The trimmed parts that are not empty.
+fn filled<'t>(parts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let mut filled = Vec::new();
+    for part in parts {
+        if !part.trim().is_empty() {
+            filled.push(part.trim().to_owned());
+        }
+    }
+    filled
+}
+
 fn texts(node: &Node) -> Vec<String> {
     match node {
-        Node::Text { text, .. } => {
-            let text = text.trim().trim_start_matches('[').trim_end_matches(']');
-            text.split(',').map(|t| t.trim().to_owned()).filter(|t| !t.is_empty()).collect()
-        }
+        Node::Text { text, .. } => filled(text.trim().trim_start_matches('[').trim_end_matches(']').split(',')),
         Node::List(items) => items.iter().filter_map(text).collect(),
         Node::Map(_) | Node::Alias => Vec::new(),
     }

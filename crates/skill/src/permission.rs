@@ -19,7 +19,6 @@ pub enum Permission {
 
 /// A rule: every matching name gets the permission.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[non_exhaustive]
 pub struct PermissionRule {
     /// A name in which `*` matches any text and `?` any one character.
     pub pattern: String,
@@ -27,45 +26,19 @@ pub struct PermissionRule {
     pub permission: Permission,
 }
 
-impl PermissionRule {
-    /// Creates a rule.
-    #[must_use]
-    pub fn new(pattern: &str, permission: Permission) -> Self {
-        Self { pattern: pattern.to_owned(), permission }
-    }
-}
-
-/// The rules of one agent, in layers such as host, user, agent.
-///
-/// Within a layer the last matching rule wins, so exceptions can follow a general rule. Between
-/// layers the stricter permission wins: no later layer and no remembered approval lifts a denial.
+/// The rules of one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct Permissions {
-    layers: Vec<Vec<PermissionRule>>,
-    approved: Vec<String>,
+    /// The layers of rules, such as host, user, agent. Within a layer the last matching rule wins,
+    /// so exceptions can follow a general rule. Between layers the stricter permission wins: no
+    /// later layer lifts a denial.
+    pub layers: Vec<Vec<PermissionRule>>,
+    /// The permanently approved names: `ask` becomes `allow` for exactly these, `deny` stays.
+    pub approved: Vec<String>,
 }
 
 impl Permissions {
-    /// Creates permissions with one layer of rules.
-    #[must_use]
-    pub fn new(rules: Vec<PermissionRule>) -> Self {
-        Self { layers: vec![rules], approved: Vec::new() }
-    }
-
-    /// Adds a layer, which can only make the permissions stricter.
-    #[must_use]
-    pub fn layer(mut self, rules: Vec<PermissionRule>) -> Self {
-        self.layers.push(rules);
-        self
-    }
-
-    /// Remembers a permanent approval: `ask` becomes `allow` for this exact name, `deny` stays.
-    pub fn approve(&mut self, name: &str) {
-        if !self.approved.iter().any(|a| a == name) {
-            self.approved.push(name.to_owned());
-        }
-    }
-
     /// Whether a permanent approval of a name is remembered.
     pub(crate) fn is_approved(&self, name: &str) -> bool {
         self.approved.iter().any(|approved| approved == name)

@@ -208,7 +208,8 @@ fn value(what: &What<'_>, inputs: Inputs<'_>, words: &[String]) -> Option<String
 /// an open quote (`it's late`) are split at spaces.
 fn words(text: &str) -> Vec<String> {
     // U+FFFF is not a character, so no argument contains it.
-    let words = shlex::split(&text.replace('#', "\u{ffff}"));
-    let words = words.map(|words| words.iter().map(|word| word.replace('\u{ffff}', "#")).collect());
-    words.unwrap_or_else(|| text.split_whitespace().map(str::to_owned).collect())
+    match shlex::split(&text.replace('#', "\u{ffff}")) {
+        Some(words) => words.iter().map(|word| word.replace('\u{ffff}', "#")).collect(),
+        None => text.split_whitespace().map(str::to_owned).collect(),
+    }
 }

@@ -82,13 +82,6 @@ impl Root {
     pub fn new(path: impl Into<PathBuf>, scope: Scope) -> Self {
         Self { path: path.into(), scope, trusted: false, style: Style::Toolfold }
     }
-
-    /// Sets [`Self::trusted`].
-    #[must_use]
-    pub fn with_trusted(mut self, trusted: bool) -> Self {
-        self.trusted = trusted;
-        self
-    }
 }
 
 /// The input of [`default_roots`]. The host supplies it; this layer does not read the environment.
@@ -110,12 +103,6 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The surroundings of a working directory, with nothing else known.
-    #[must_use]
-    pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: cwd.into(), ..Self::default() }
-    }
-
     #[must_use]
     pub(crate) fn config_folder(&self) -> Option<PathBuf> {
         self.config.clone().or_else(|| self.home.as_ref().map(|h| h.join(".config")))

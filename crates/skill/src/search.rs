@@ -22,7 +22,7 @@ const HEADINGS: usize = 100;
 
 /// An index over the skills of a view, including copies: only visible skills can be found.
 #[derive(Debug, Clone, Default)]
-pub struct SkillIndex {
+pub(crate) struct SkillIndex {
     /// The skills by the names that select them.
     entries: Vec<(String, Arc<Skill>)>,
     index: Index,
@@ -51,7 +51,7 @@ pub struct Hit {
 impl SkillIndex {
     /// Indexes names, descriptions, tags and headings.
     #[must_use]
-    pub fn new(view: &SkillView) -> Self {
+    pub(crate) fn new(view: &SkillView) -> Self {
         let mut entries: Vec<(String, Arc<Skill>)> =
             view.all().map(|(name, skill)| (name.to_owned(), Arc::clone(skill))).collect();
         entries.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -59,11 +59,8 @@ impl SkillIndex {
         Self { entries, index }
     }
 
-    /// Returns the best skills for a query, best first; equal scores by name. A skill whose name is
-    /// the query comes first. If no skill shares a word: those whose name or description contains
-    /// the query. `*` or an empty query returns all skills, by name.
-    #[must_use]
-    pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
+    /// As [`SkillView::search`].
+    pub(crate) fn search(&self, query: &str, most: usize) -> Vec<Hit> {
         self.page(&self.ranked(query).places, 0, most)
     }
 
@@ -88,20 +85,31 @@ impl SkillIndex {
             return Ranked { places: hits.iter().map(|hit| (hit.at, hit.score)).collect(), unknown };
         }
         let wanted = query.to_lowercase();
-        let contains = |(name, skill): &(String, Arc<Skill>)| {
-            name.to_lowercase().contains(&wanted) || skill.description().to_lowercase().contains(&wanted)
-        };
-        let containing = self.entries.iter().enumerate().filter(|(_, entry)| contains(entry));
-        Ranked { places: containing.map(|(at, _)| (at, 0.0)).collect(), ..Ranked::default() }
+        let mut found = Ranked::default();
+        for (at, (name, skill)) in self.entries.iter().enumerate() {
+            if name.to_lowercase().contains(&wanted) || skill.description().to_lowercase().contains(&wanted) {
+                found.places.push((at, 0.0));
+            }
+        }
+        found
     }
 }
 
 /// What is searched of a skill.
 fn entry<'s>(name: &'s str, skill: &'s Skill) -> Entry<'s> {
-    let tags = skill.fields().tags.iter().map(String::as_str).collect();
-    let headings = skill.body().lines().filter(|line| line.starts_with('#')).take(HEADINGS).collect();
     let mut entry = Entry::new(name, skill.description());
-    (entry.short, entry.labels, entry.details) = (Some(skill.name()), tags, headings);
+    entry.short = Some(skill.name());
+    for tag in &skill.fields().tags {
+        entry.labels.push(tag);
+    }
+    for line in skill.body().lines() {
+        if entry.details.len() == HEADINGS {
+            break;
+        }
+        if line.starts_with('#') {
+            entry.details.push(line);
+        }
+    }
     entry
 }
 
@@ -143,15 +151,17 @@ pub(crate) fn answer(view: &SkillView, query: &str) -> String {
 /// The words of a query without `from:N`, and N; 1 if absent.
 fn paged(query: &str) -> (String, usize) {
     let mut words: Vec<&str> = query.split_whitespace().collect();
-    let from = words.iter().position(|word| page_start(word).is_some());
-    match from.map(|at| words.remove(at)).and_then(page_start) {
-        Some(from) => (words.join(" "), from),
-        None => (query.to_owned(), 1),
+    for at in 0..words.len() {
+        if let Some(from) = words.get(at).copied().and_then(page_start) {
+            words.remove(at);
+            return (words.join(" "), from);
+        }
     }
+    (query.to_owned(), 1)
 }
 
 /// The positive number in `from:N`.
 fn page_start(word: &str) -> Option<usize> {
     let number = word.strip_prefix("from:")?.parse().ok()?;
-    (number > 0).then_some(number)
+    if number > 0 { Some(number) } else { None }
 }

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::library::{Skill, SkillLibrary};
 use super::permission::{Permission, Permissions};
-use super::search::SkillIndex;
+use super::search::{Hit, SkillIndex};
 use crate::name::nearest;
 
 /// The caller that requests a skill.
@@ -184,6 +184,14 @@ impl SkillView {
             }
         }
         near
+    }
+
+    /// Returns the best skills for a query, best first; equal scores by name. A skill whose name is
+    /// the query comes first. If no skill shares a word: those whose name or description contains
+    /// the query. `*` or an empty query returns all skills, by name.
+    #[must_use]
+    pub fn search(&self, query: &str, most: usize) -> Vec<Hit> {
+        self.index().search(query, most)
     }
 
     /// The index of these skills, built at the first search.

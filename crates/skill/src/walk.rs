@@ -61,10 +61,14 @@ pub(crate) struct Walked {
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
     // One or two of about 100 usual places exist, and a look is cheaper than resolving a path.
     let looks = Vec::from_iter(roots.iter().map(|root| fs.look(&root.path)));
-    let found = roots.iter().zip(&looks).filter(|(_, look)| look.is_ok());
-    let places = found.filter_map(|(root, _)| fs.canonical(&root.path).ok()).collect();
-    let missing = roots.iter().zip(&looks).filter(|(_, look)| look.is_err());
-    let absent = missing.map(|(root, _)| root.path.clone()).collect();
+    let (mut places, mut absent) = (Vec::new(), Vec::new());
+    for (root, look) in roots.iter().zip(&looks) {
+        if look.is_err() {
+            absent.push(root.path.clone());
+        } else if let Ok(real) = fs.canonical(&root.path) {
+            places.push(real);
+        }
+    }
     let (seen, found, notes, listed) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
     let mut walk = Walk { fs, limits, places, seen, found, notes, listed };
     for (number, (root, look)) in roots.iter().zip(&looks).enumerate() {

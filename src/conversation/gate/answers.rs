@@ -34,7 +34,7 @@ impl Conversation {
     pub(super) fn answer_unknown(&mut self, current: &CallInProgress<'_>, name: &str) -> Outcome {
         let (engine, bound) = (self.engine.clone(), self.bound.clone());
         let short: String = visible(name).chars().take(MAX_NAME_SHOWN).collect();
-        let folds = !self.presentation().deferred().is_empty();
+        let folds = !self.presentation().deferred.is_empty();
         let mut content = format!("Unknown tool `{short}`.");
         let (mut suggested, mut tools) = (None, Vec::new());
         if is_parallel(name) {

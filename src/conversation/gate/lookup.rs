@@ -26,7 +26,7 @@ impl Conversation {
 
     fn malformed_answer(&self, why: &str) -> Answer {
         let names = &self.bound.names;
-        let entries = self.presentation().deferred().iter();
+        let entries = self.presentation().deferred.iter();
         let categories: Vec<&str> = entries.map(|entry| names.category(entry.category.as_str())).collect();
         let content = format!("{}: {why}. Categories: {}", names.meta(MetaRole::Expand), categories.join(", "));
         Answer { notes: content.clone(), ..Answer::error(ReplyKind::Invalid, content) }

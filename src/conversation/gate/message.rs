@@ -132,38 +132,38 @@ impl Conversation {
         calls: Vec<Arrived>,
         key: Option<&str>,
     ) -> Vec<(CallId, Outcome)> {
-        let key = key.filter(|key| !key.is_empty()).map(stored_key);
-        let known = self.resent(&calls, key.as_deref());
-        let message = match &known {
-            Some((message, _)) => *message,
-            None => self.new_message(),
+        let key = stored_key(key);
+        let (message, known) = match self.resent(&calls, key.as_deref()) {
+            Some((message, known)) => (message, known),
+            None => (self.new_message(), Vec::new()),
         };
-        let mut known = known.map(|(_, known)| known).unwrap_or_default().into_iter();
+        let mut known = known.into_iter();
         let size = calls.len() as u64;
         let unread = self.unread.replace(Unread::Message(message));
-        let judged = calls
-            .into_iter()
-            .map(|call| {
-                let known = known.next().flatten();
-                self.judge_call(call, &Place { message, size, key: key.clone(), arrival: Arrival::Message, known })
-            })
-            .collect();
+        let mut judged = Vec::with_capacity(calls.len());
+        for call in calls {
+            let known = known.next().flatten();
+            let place = Place { message, size, key: key.clone(), arrival: Arrival::Message, known };
+            judged.push(self.judge_call(call, &place));
+        }
         self.unread = unread;
         judged
     }
 
     /// Judges a single call; `key` is the key of its message.
     pub(in crate::conversation) fn judge_single(&mut self, call: Arrived, key: Option<&str>) -> (CallId, Outcome) {
-        let key = key.filter(|key| !key.is_empty()).map(stored_key);
-        let Some(key) = key else {
+        let Some(key) = stored_key(key) else {
             let (message, known) = self.single(&call);
             return self.judge_call(call, &Place { message, size: 0, key: None, arrival: Arrival::Single, known });
         };
         let found = self.state.message_of(&key);
         let mut known = None;
         if let Some(message) = found {
-            let mut calls = self.state.calls_of(message).rev();
-            known = calls.find(|(own, record)| call.is_call(own, record)).map(|(own, _)| own.clone());
+            for (own, record) in self.state.calls_of(message) {
+                if call.is_call(own, record) {
+                    known = Some(own.clone());
+                }
+            }
         }
         let message = found.unwrap_or_else(|| self.new_message());
         let unread = self.unread.replace(Unread::Message(message));
@@ -251,16 +251,25 @@ impl Conversation {
         if message == 0 {
             // A log of format 2 does not separate messages; its ids are unique.
             let (known, _) = self.matched(calls, message);
-            return known.iter().all(Option::is_some).then_some((message, known));
+            return if known.iter().all(Option::is_some) { Some((message, known)) } else { None };
         }
         // If the host restarted while a message was judged, only its first calls are recorded.
-        let size = records.iter().map(|(_, record)| record.identity.size).max().filter(|size| *size > 0);
-        let size = size.unwrap_or(records.len() as u64);
-        let same = calls.iter().zip(&records).all(|(call, (own, record))| call.is_call(own, record));
-        if calls.len() as u64 != size || !same {
+        let (mut size, mut known) = (0, Vec::with_capacity(calls.len()));
+        for (call, (own, record)) in calls.iter().zip(&records) {
+            if !call.is_call(own, record) {
+                return None;
+            }
+            known.push(Some((*own).clone()));
+        }
+        for (_, record) in &records {
+            size = record.identity.size.max(size);
+        }
+        if size == 0 {
+            size = records.len() as u64;
+        }
+        if calls.len() as u64 != size {
             return None;
         }
-        let mut known: Vec<Option<CallId>> = records.iter().map(|(own, _)| Some((*own).clone())).collect();
         known.resize(calls.len(), None);
         Some((message, known))
     }
@@ -304,7 +313,7 @@ impl Conversation {
         let twins = same_label.count() as u64;
         let twin = place.arrival == Arrival::Message && twins > 0;
         let earlier = if place.key.is_some() { twins } else { uses };
-        let label = (own != label).then_some(label);
+        let label = if own == label { None } else { Some(label) };
         let identity =
             CallIdentity { label, message: place.message, size: place.size, key: place.key.clone(), earlier, twin };
         Call::named(self, own, identity, name)
@@ -315,17 +324,23 @@ impl Conversation {
         if uses == 0 && !self.state.calls.contains_key(label) {
             return label.clone();
         }
-        let numbered = (uses + 1..).map(|number| CallId::from(format!("{label}~{number}")));
-        let mut free = numbered.skip_while(|id| self.state.calls.contains_key(id));
-        free.next().unwrap_or_default()
+        let mut number = uses + 1;
+        loop {
+            let id = CallId::from(format!("{label}~{number}"));
+            if !self.state.calls.contains_key(&id) {
+                return id;
+            }
+            number += 1;
+        }
     }
 }
 
-/// A key in its stored form, which is bounded in length.
-fn stored_key(key: &str) -> Arc<str> {
-    match key.len() <= MAX_KEY_BYTES {
-        true => Arc::from(key),
-        false => Arc::from(sha256_hex(key.as_bytes())),
+/// A key in its stored form, which is bounded in length. An empty key is none.
+fn stored_key(key: Option<&str>) -> Option<Arc<str>> {
+    match key? {
+        "" => None,
+        key if key.len() <= MAX_KEY_BYTES => Some(Arc::from(key)),
+        key => Some(Arc::from(sha256_hex(key.as_bytes()))),
     }
 }
 

@@ -97,12 +97,13 @@ pub(super) fn resolve_target(engine: &Engine, names: &NameTable, name: &str, wri
                 }
                 Err(why) => Target::BadWrapping(why.to_owned()),
             },
-            Named::Tool(index) => {
-                match engine.catalog().at(index).filter(|tool| !through.may_call(tool)).map(Bridge::for_tool) {
-                    None => Target::Tool(index),
-                    Some(needs) => Target::BadWrapping(format!("it cannot run `{name}`; use {}", names.bridge(needs))),
+            Named::Tool(index) => match engine.catalog().at(index) {
+                Some(tool) if !through.may_call(tool) => {
+                    let needs = names.bridge(Bridge::for_tool(tool));
+                    Target::BadWrapping(format!("it cannot run `{name}`; use {needs}"))
                 }
-            }
+                _ => Target::Tool(index),
+            },
         };
         let arguments = if matches!(target, Target::BadWrapping(_)) { written.clone() } else { arguments };
         return ResolvedCall { target, arguments, notes, several };
@@ -164,9 +165,14 @@ pub(in crate::conversation) fn accepted_name<'n>(conversation: &Conversation, na
     if let Some(named) = resolve_name(engine, names, name) {
         return Cow::Owned(shown_name(engine, names, named).to_owned());
     }
-    let lead = name.chars().next().is_none_or(|c| !rule.allows(c) || !rule.starts(c)).then_some('_');
-    let replaced = name.chars().map(|c| if rule.allows(c) { c } else { '_' });
-    Cow::Owned(lead.into_iter().chain(replaced).take(rule.max_len()).collect())
+    let mut accepted = String::new();
+    if name.chars().next().is_none_or(|c| !rule.allows(c) || !rule.starts(c)) {
+        accepted.push('_');
+    }
+    for c in name.chars().take(rule.max_len.saturating_sub(accepted.len())) {
+        accepted.push(if rule.allows(c) { c } else { '_' });
+    }
+    Cow::Owned(accepted)
 }
 
 /// Resolves a name: exactly, without the marks of a chat template, or by [`guess`].
@@ -185,7 +191,7 @@ fn known_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
 }
 
 fn has_skills(engine: &Engine) -> bool {
-    engine.skills().is_some_and(|skills| skills.tool().is_some())
+    engine.skills().is_some_and(|skills| skills.declared().is_some())
 }
 
 /// The known name in a name with the marks of a chat template.
@@ -208,13 +214,17 @@ pub(super) fn shown_name<'n>(engine: &'n Engine, names: &'n NameTable, named: Na
 /// change anything. A lookup changes nothing, so its name may differ in case and separators.
 fn guess(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
     let Some(index) = only_match(engine, names, name) else {
-        let mut roles = [MetaRole::Expand, MetaRole::Skill].into_iter();
-        let meta = roles.find(|role| fold(names.meta(*role)) == fold(name)).map(|role| names.meta(role))?;
-        return known_name(engine, names, meta);
+        for role in [MetaRole::Expand, MetaRole::Skill] {
+            let meta = names.meta(role);
+            if fold(meta) == fold(name) {
+                return known_name(engine, names, meta);
+            }
+        }
+        return None;
     };
     let tool = engine.catalog().at(index)?;
     let is_short = !engine.is_partial() && tool.name().as_str().ends_with(name);
-    (is_read_only(tool) || is_short).then_some(Named::Tool(index))
+    if is_read_only(tool) || is_short { Some(Named::Tool(index)) } else { None }
 }
 
 /// The only tool that matches a name after folding case, separators and a server prefix.
@@ -242,9 +252,10 @@ pub(super) fn only_match(engine: &Engine, names: &NameTable, name: &str) -> Opti
 
 /// The closest names that the model sees, at most five. `folds`: whether something can be expanded.
 pub(super) fn near(engine: &Engine, names: &NameTable, name: &str, folds: bool) -> Vec<Named> {
-    let mut shown: Vec<&str> =
-        engine.catalog().names().enumerate().map(|(at, own)| names.tool(at, own.as_str())).collect();
-    let mut found = Vec::new();
+    let (mut shown, mut found) = (Vec::new(), Vec::new());
+    for (at, own) in engine.catalog().names().enumerate() {
+        shown.push(names.tool(at, own.as_str()));
+    }
     for (role, word, is_declared) in
         [(MetaRole::Expand, "expand", folds), (MetaRole::Skill, "skill", has_skills(engine))]
     {
@@ -265,13 +276,24 @@ pub(super) fn near(engine: &Engine, names: &NameTable, name: &str, folds: bool) 
             found.push(near);
         }
     }
-    found.into_iter().take(5).filter_map(|near| known_name(engine, names, near)).collect()
+    found.truncate(5);
+    let mut known = Vec::new();
+    for near in found {
+        known.extend(known_name(engine, names, near));
+    }
+    known
 }
 
 /// A name in lower case without separators inside its parts, split at server prefixes.
 fn fold(name: &str) -> Vec<String> {
     let folded = name.trim().to_lowercase().replace("__", ".").replace([':', '/'], ".").replace(['-', '_'], "");
-    folded.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    let mut parts = Vec::new();
+    for part in folded.split('.') {
+        if !part.is_empty() {
+            parts.push(part.to_owned());
+        }
+    }
+    parts
 }
 
 /// Whether one of two folded names ends with the other: `server.tool` and `tool`.

@@ -12,6 +12,7 @@ use crate::conversation::error::quoted_names;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Coerced, Engine, Unknown, nearest_value, unknown_arguments, wrapped};
 use crate::profile::Presentation;
+use crate::schema::text_member;
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// The maximum size of the arguments of a suggested call in bytes: it must not cost more than the
@@ -76,6 +77,11 @@ impl<'v> Misnamed<'v> {
         })
     }
 
+    /// The unknown name, if it is one.
+    fn find(&self, name: &str) -> Option<&Unknown<'v>> {
+        self.unknown.iter().find(|own| own.name == name)
+    }
+
     /// A sentence about a tool: the unknown names and the nearest parameters.
     pub(super) fn text(&self, tool: &str) -> String {
         let Self { wrapper, unknown } = self;
@@ -86,20 +92,20 @@ impl<'v> Misnamed<'v> {
             (Some(outer), false) => format!("{outer}, and"),
             (None, _) => format!("{tool} has"),
         };
-        let names: Vec<&str> = unknown.iter().map(|own| own.name).collect();
-        let noun = if names.len() == 1 { "parameter" } else { "parameters" };
-        text.push_str(&format!(" no {noun} {}", quoted_names(&names)));
-        let mut near = Vec::new();
+        let (mut names, mut near) = (Vec::new(), Vec::new());
         for own in unknown {
+            names.push(own.name);
             if let Some(name) = &own.near {
                 let intended = quoted_names(&[name]);
-                near.push(if names.len() == 1 {
+                near.push(if unknown.len() == 1 {
                     intended
                 } else {
                     format!("{intended} for {}", quoted_names(&[own.name]))
                 });
             }
         }
+        let noun = if names.len() == 1 { "parameter" } else { "parameters" };
+        text.push_str(&format!(" no {noun} {}", quoted_names(&names)));
         match near.is_empty() {
             true => text.push('.'),
             false => text.push_str(&format!("; did you mean {}?", near.join(", "))),
@@ -160,15 +166,17 @@ impl<'s> Suggest<'s> {
         let mut out = IndexMap::with_capacity(members.len());
         for (name, raw) in &members {
             let value: Value = serde_json::from_str(raw.get()).ok()?;
-            let unknown = misnamed.and_then(|misnamed| misnamed.unknown.iter().find(|own| own.name == name));
-            let name = match unknown.map(|own| own.near.as_deref()) {
+            let name = match misnamed.and_then(|misnamed| misnamed.find(name)) {
                 None => name.as_str(),
-                Some(Some(near)) => near,
-                Some(None) if self.only_names_it(resolved, &value) => continue,
-                Some(None) => return None,
+                Some(Unknown { near: Some(near), .. }) => near.as_str(),
+                Some(_) if self.only_names_it(resolved, &value) => continue,
+                Some(_) => return None,
             };
-            let listed = nearest_value(parameters, name, &value).map(|near| Value::from(near).to_string());
-            out.insert(name, listed.unwrap_or_else(|| raw.get().to_owned()));
+            let text = match nearest_value(parameters, name, &value) {
+                Some(near) => Value::from(near).to_string(),
+                None => raw.get().to_owned(),
+            };
+            out.insert(name, text);
         }
         self.valid_arguments(resolved, &joined(&out))
     }
@@ -187,26 +195,30 @@ impl<'s> Suggest<'s> {
         let is_foreign = misnamed.wrapper.is_none() && misnamed.unknown.iter().all(|own| own.near.is_none());
         let given = arguments.value().ok()?;
         let shares = given.as_object().is_some_and(|members| members.len() > misnamed.unknown.len());
-        let entry = presentation.deferred().iter().find(|entry| entry.tools.contains(&resolved.index))?;
+        let entry = presentation.deferred.iter().find(|entry| entry.tools.contains(&resolved.index))?;
         let few = entry.tools.len() <= MAX_COMPARED_TOOLS && misnamed.unknown.len() <= MAX_FOREIGN_NAMES;
         if !(is_foreign && shares && few) {
             return None;
         }
         let mut found = None;
-        for index in entry.tools.iter().copied().filter(|at| *at != resolved.index) {
-            let Some(tool) = self.engine.catalog().at(index) else { continue };
-            let other = ResolvedTool { index, tool, shown: self.names.tools.sent(tool.name().as_str()) };
-            let Some(renamed) = Misnamed::of(tool.parameters(), given).filter(|own| own.wrapper.is_none()) else {
+        for index in &entry.tools {
+            let Some(tool) = self.engine.catalog().at(*index) else { continue };
+            if *index == resolved.index {
+                continue;
+            }
+            let other = ResolvedTool { index: *index, tool, shown: self.names.tools.sent(tool.name().as_str()) };
+            let Some(renamed @ Misnamed { wrapper: None, .. }) = Misnamed::of(tool.parameters(), given) else {
                 continue;
             };
-            let is_same = |own: &&Unknown<'_>| misnamed.unknown.iter().any(|unknown| unknown.name == own.name);
-            let near: Vec<&str> = renamed
-                .unknown
-                .iter()
-                .filter(|own| !own.by_type)
-                .filter(is_same)
-                .filter_map(|own| own.near.as_deref())
-                .collect();
+            let mut near = Vec::new();
+            for own in &renamed.unknown {
+                if let Some(name) = &own.near
+                    && !own.by_type
+                    && misnamed.find(own.name).is_some()
+                {
+                    near.push(name.as_str());
+                }
+            }
             let all = near.len() == renamed.unknown.len() && near.len() == misnamed.unknown.len();
             if !all || self.nearest_call(other, arguments, Some(&renamed)).is_none() {
                 continue;
@@ -251,19 +263,27 @@ impl<'s> Suggest<'s> {
         let Self { engine, names } = self;
         let mut lines = String::new();
         for call in uses.iter().take(MAX_CALLS) {
-            let name = ["recipient_name", "name"].iter().find_map(|key| call.get(key)?.as_str())?;
-            let shown = resolve_name(engine, names, name).map_or(name, |named| shown_name(engine, names, named));
-            let inner = ["parameters", "arguments"].iter().find_map(|key| call.get(key)).cloned().unwrap_or_default();
-            let inner = Arguments::from(inner);
-            lines.push_str(&try_line(shown, &one_line(&inner).filter(|text| text.len() <= MAX_TRY_BYTES)?));
+            let name = text_member(call, "recipient_name").or_else(|| text_member(call, "name"))?;
+            let shown = match resolve_name(engine, names, name) {
+                Some(named) => shown_name(engine, names, named),
+                None => name,
+            };
+            let inner = call.get("parameters").or_else(|| call.get("arguments"));
+            let text = one_line(&Arguments::from(inner.cloned().unwrap_or_default()))?;
+            if text.len() > MAX_TRY_BYTES {
+                return None;
+            }
+            lines.push_str(&try_line(shown, &text));
         }
-        (!lines.is_empty()).then_some(lines)
+        if lines.is_empty() { None } else { Some(lines) }
     }
 }
 
 /// An arguments object on one line, as written if it is. `None` if it is not an object.
 pub(super) fn one_line(arguments: &Arguments) -> Option<String> {
-    arguments.value().ok().filter(|value| value.is_object())?;
+    if !arguments.value().ok()?.is_object() {
+        return None;
+    }
     let text = arguments.text();
     if text.contains(['\n', '\r']) { arguments.exact() } else { Some(text.trim().to_owned()) }
 }

@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 /// How an array already defers tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Deferral {
+pub(crate) struct Deferral {
     /// The client that sent the array, if known.
     pub client: Option<&'static str>,
     /// The evidence: the name or type of the search tool, or `defer_loading`.
@@ -29,10 +29,10 @@ impl fmt::Display for Deferral {
 /// or tools marked `defer_loading`. Folding such an array as well would hide tools twice, so a
 /// derived profile makes all of its tools core.
 #[must_use]
-pub fn already_defers(catalog: &Catalog) -> Option<Deferral> {
+pub(crate) fn already_defers(catalog: &Catalog) -> Option<Deferral> {
     let client = ClientProfile::detect(catalog);
     let by = evidence(catalog, client)?.to_owned();
-    Some(Deferral { client: client.map(ClientProfile::name), by })
+    Some(Deferral { client: client.map(|client| client.name.as_str()), by })
 }
 
 fn evidence<'c>(catalog: &'c Catalog, client: Option<&'c ClientProfile>) -> Option<&'c str> {
@@ -42,8 +42,8 @@ fn evidence<'c>(catalog: &'c Catalog, client: Option<&'c ClientProfile>) -> Opti
     if may_be_own(catalog, "tool_search") && may_be_own(catalog, "tool_call") {
         return Some("tool_search");
     }
-    if let Some(entry) = catalog.foreign().find(|entry| entry.label().starts_with("tool_search")) {
-        return Some(entry.label());
+    if let Some(entry) = catalog.foreign().find(|entry| entry.label.starts_with("tool_search")) {
+        return Some(&entry.label);
     }
     let marked = catalog.iter().any(|tool| tool.extra().any(|(key, text)| key == "defer_loading" && text == "true"));
     (marked || catalog.foreign().any(|entry| entry.deferred)).then_some("defer_loading")

@@ -28,7 +28,10 @@ pub(super) fn unprefixed(catalog: &Catalog) -> Vec<bool> {
     let plain = own.iter().filter(|name| is_plain(name)).count() * 2 >= own.len();
     // An array is an agent's if it has several servers and a few plain names, or one server and the
     // tools that every agent has.
-    let servers = leading_groups(catalog.iter(), 1).into_values().filter(|tools| tools.len() >= MIN_PREFIXED).count();
+    let mut servers = 0;
+    for tools in leading_groups(catalog.iter(), 1).values() {
+        servers += usize::from(tools.len() >= MIN_PREFIXED);
+    }
     let mixed = count > 0
         && !own.is_empty()
         && (familiar(&own) >= MIN_FAMILIAR || plain && servers > 1 && count * 2 > catalog.len());
@@ -69,8 +72,14 @@ fn is_marked(tool: &Tool) -> bool {
 
 /// Whether known agents have their own tool of that name.
 fn is_familiar(name: &str) -> bool {
-    let mut known = CLIENTS.iter().flat_map(|client| client.recognised_by.iter().chain(&client.own));
-    known.any(|own| own.eq_ignore_ascii_case(name))
+    for client in CLIENTS.iter() {
+        for own in [&client.recognised_by, &client.own] {
+            if own.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether a name contains no server name: it is one word, or begins with a verb. `sns_publish`
@@ -112,8 +121,13 @@ pub(in super::super) fn leading_groups<'t>(
         places.push(at);
         *with_verb += usize::from(verb_next);
     }
-    groups.retain(|_, (places, with_verb)| *with_verb * 5 >= places.len() * 3);
-    groups.into_iter().map(|(first, (places, _))| (first, places)).collect()
+    let mut usual = BTreeMap::new();
+    for (first, (places, with_verb)) in groups {
+        if with_verb * 5 >= places.len() * 3 {
+            usual.insert(first, places);
+        }
+    }
+    usual
 }
 
 /// The prefixes of the tools that are not `own`, one per server, with the separator: words that all
@@ -125,7 +139,11 @@ pub(in super::super) fn prefix_groups(catalog: &Catalog, own: &[bool]) -> Vec<St
             groups.entry(first).or_default().push(name);
         }
     }
-    groups.into_values().filter_map(|names| common_prefix(&names)).collect()
+    let mut prefixes = Vec::new();
+    for names in groups.values() {
+        prefixes.extend(common_prefix(names));
+    }
+    prefixes
 }
 
 /// The common beginning of some names, up to a separator that leaves a word of each and before any

@@ -57,7 +57,7 @@ pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<
     }
     groups.extend(loose.extract_if(.., |group| size(units, &group.units) >= limits.least));
     let rest = pair_up(units, &mut groups, loose, &rarity, limits);
-    let rest: Vec<usize> = rest.into_iter().flat_map(|group| group.units).collect();
+    let rest = units_of(rest);
     other(units, &mut groups, rest, &rarity, limits);
     groups
 }
@@ -66,7 +66,8 @@ pub(super) fn place_leftovers(units: &[Unit], mut groups: Vec<Group>, left: Vec<
 fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
     let mut having: BTreeMap<&str, usize> = BTreeMap::new();
     for unit in units {
-        let words: BTreeSet<&String> = unit.nouns.iter().chain(&unit.said).collect();
+        let mut words = BTreeSet::from_iter(&unit.nouns);
+        words.extend(&unit.said);
         for word in words {
             *having.entry(word).or_default() += 1;
         }
@@ -79,10 +80,17 @@ fn rarity(units: &[Unit]) -> BTreeMap<&str, usize> {
 
 /// The similarity of two units.
 fn alike(one: &Unit, two: &Unit, rarity: &BTreeMap<&str, usize>) -> usize {
-    let shared: Vec<&String> = one.nouns.iter().filter(|noun| two.nouns.contains(noun)).collect();
-    let names = 1_500 * shared.len() + 4 * total_rarity(shared, rarity);
-    let crossed = total_rarity(one.nouns.iter().filter(|noun| two.said.contains(*noun)), rarity)
-        + total_rarity(two.nouns.iter().filter(|noun| one.said.contains(*noun)), rarity);
+    let (mut names, mut crossed) = (0, 0);
+    for noun in &one.nouns {
+        let rare = rarity.get(noun.as_str()).copied().unwrap_or_default();
+        if two.nouns.contains(noun) {
+            names += 1_500 + 4 * rare;
+        }
+        if two.said.contains(noun) {
+            crossed += rare;
+        }
+    }
+    crossed += total_rarity(two.nouns.iter().filter(|noun| one.said.contains(*noun)), rarity);
     let said = total_rarity(one.said.intersection(&two.said), rarity) / 2;
     // A topic counts if both names indicate it.
     let in_both = one.topics.keys().any(|topic| name_indicates(one, topic) && name_indicates(two, topic));
@@ -150,11 +158,13 @@ struct Table {
 
 impl Table {
     fn new(units: &[Unit], parts: &[&Group], loose: usize, rarity: &BTreeMap<&str, usize>) -> Self {
-        let mut sums = Vec::new();
-        for one in parts.iter().take(loose) {
-            sums.push(parts.iter().map(|two| alike_sum(units, one, two, rarity).0).collect());
+        let (mut sums, mut sizes) = (Vec::new(), Vec::new());
+        for (at, one) in parts.iter().enumerate() {
+            sizes.push((one.units.len(), size(units, &one.units)));
+            if at < loose {
+                sums.push(Vec::from_iter(parts.iter().map(|two| alike_sum(units, one, two, rarity).0)));
+            }
         }
-        let sizes = parts.iter().map(|group| (group.units.len(), size(units, &group.units))).collect();
         Self { sums, sizes }
     }
 
@@ -233,12 +243,20 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
     for (verb, _) in shared {
         let own: Vec<Group> = loose.extract_if(.., |group| verbs(units, group).contains(&verb)).collect();
         if total_size(units, &own) >= limits.least {
-            let members = own.into_iter().flat_map(|group| group.units).collect();
-            groups.push(Group { subjects: vec![vec![verb.to_owned()]], units: members, ..Group::default() });
+            groups.push(Group { subjects: vec![vec![verb.to_owned()]], units: units_of(own), ..Group::default() });
         } else {
             loose.extend(own);
         }
     }
+}
+
+/// The units of some groups.
+fn units_of(groups: Vec<Group>) -> Vec<usize> {
+    let mut units = Vec::new();
+    for group in groups {
+        units.extend(group.units);
+    }
+    units
 }
 
 /// The verbs that all units of a group have.

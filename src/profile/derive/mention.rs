@@ -37,7 +37,11 @@ const COMMON_PART: usize = 2;
 pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut Vec<Group>, limits: Limits) {
     let all = Said::new(units, 0..units.len());
     // The subjects of the groups are computed before any group is joined.
-    let about: Vec<About> = groups.iter().map(|group| About::new(units, group, &all)).collect();
+    let (mut about, mut sizes) = (Vec::new(), Vec::new());
+    for group in groups.iter() {
+        about.push(About::new(units, group, &all));
+        sizes.push(size(units, &group.units));
+    }
     let mut found: Vec<(usize, usize, usize, usize)> = Vec::new();
     let mut by_topic: BTreeMap<(usize, usize), &'static str> = BTreeMap::new();
     for (place, own) in loose.iter().enumerate() {
@@ -52,7 +56,6 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
             }
         }
     }
-    let mut sizes: Vec<usize> = groups.iter().map(|group| size(units, &group.units)).collect();
     // Ties use the smaller group, then the first.
     found.sort_by_key(|(score, place, at, _)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
     let mut left = total_size(units, loose.iter());
@@ -107,7 +110,9 @@ pub(super) fn join_each_other(units: &[Unit], groups: &mut Vec<Group>, loose: &m
             let members = members(units, &own.units);
             let Some((first, others)) = members.split_first() else { continue };
             for unit in &members {
-                named.extend(unit.nouns.iter().map(String::as_str));
+                for noun in &unit.nouns {
+                    named.insert(noun);
+                }
             }
             for word in first.nouns.iter().chain(&first.said) {
                 if others.iter().all(|unit| unit.nouns.contains(word) || unit.said.contains(word)) {
@@ -155,7 +160,8 @@ struct Said<'u> {
 impl<'u> Said<'u> {
     fn new(units: &'u [Unit], of: impl Iterator<Item = usize>) -> Self {
         let (mut having, mut count) = (BTreeMap::new(), 0);
-        for unit in of.filter_map(|at| units.get(at)) {
+        for at in of {
+            let Some(unit) = units.get(at) else { continue };
             count += 1;
             for word in &unit.said {
                 *having.entry(word.as_str()).or_default() += 1;
@@ -229,8 +235,14 @@ impl<'u> About<'u> {
         if by_words > 0 || by_topic == 0 {
             return (by_words + by_topic, None);
         }
-        let topic = members.iter().flat_map(|unit| unit.topics.keys()).find(|topic| self.topics.contains(topic));
-        (by_topic, topic.copied())
+        for unit in &members {
+            for topic in unit.topics.keys() {
+                if self.topics.contains(topic) {
+                    return (by_topic, Some(topic));
+                }
+            }
+        }
+        (by_topic, None)
     }
 
     /// Whether a unit's name or sentence has every word of the subject.

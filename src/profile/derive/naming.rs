@@ -102,10 +102,10 @@ fn surface(units: &[&Unit], stem: &str) -> Option<String> {
     }
     if forms.is_empty() {
         // A verb is written unchanged.
-        return units.iter().any(|unit| unit.verbs.contains(stem)).then(|| stem.to_owned());
+        return if units.iter().any(|unit| unit.verbs.contains(stem)) { Some(stem.to_owned()) } else { None };
     }
-    let best = forms.into_iter().max_by_key(|(form, count)| (*count, std::cmp::Reverse(form.len())));
-    best.map(|(form, _)| form.to_owned())
+    let (best, _) = forms.into_iter().max_by_key(|(form, count)| (*count, std::cmp::Reverse(form.len())))?;
+    Some(best.to_owned())
 }
 
 /// The categories in alphabetical order, those without a subject last. Names are unique.
@@ -129,11 +129,16 @@ pub(super) fn named_categories(found: Vec<Named>, sources: &[Source]) -> Vec<(St
                 candidates.push(name.clone());
             }
         }
-        if let Some(server) = server {
-            let others = one.names.iter().filter(|name| *name != server);
-            candidates.extend(others.map(|name| format!("{server}_{name}")));
+        for name in &one.names {
+            if let Some(server) = server
+                && server != name
+            {
+                candidates.push(format!("{server}_{name}"));
+            }
         }
-        candidates.extend(one.names.iter().map(|name| format!("{name}_tools")));
+        for name in &one.names {
+            candidates.push(format!("{name}_tools"));
+        }
         if let Some(name) = candidates.into_iter().find(|name| is_free(name, &taken)) {
             taken.insert(name, one.units);
             continue;

@@ -39,8 +39,7 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     members.retain(|(at, _)| own.get(*at) != Some(&true));
     members.sort_by_key(|(_, tool)| tool.name().as_str());
     let prefixes = if own.contains(&true) { prefix_groups(catalog, own) } else { Vec::new() };
-    let first = members.first().map(|(_, tool)| tool.origin());
-    let one_server = members.iter().all(|(_, tool)| is_of_server(tool, first));
+    let one_server = are_of_one_server(&members);
     let mut groups: BTreeMap<String, Vec<(usize, &str)>> = BTreeMap::new();
     for (at, tool) in &members {
         let name = tool.name().as_str();
@@ -57,26 +56,34 @@ pub(super) fn sources(catalog: &Catalog, own: &[bool], sentences: &[Sentence]) -
     let marked = members.iter().any(|(_, tool)| is_marked(tool));
     let small = groups.values().any(|tools| tools.len() < MIN_PREFIXED);
     if groups.len() > 1 && small && prefixes.is_empty() && !marked {
-        let all = members.iter().map(|(at, tool)| (*at, tool.name().as_str())).collect();
-        groups = BTreeMap::from([(String::new(), all)]);
+        groups = BTreeMap::new();
+        for (at, tool) in &members {
+            groups.entry(String::new()).or_default().push((*at, tool.name().as_str()));
+        }
     }
     if groups.len() == 1 && groups.contains_key("") {
         groups = by_opening(&members, sentences).or_else(|| by_product(&members)).unwrap_or(groups);
     }
-    let mut sources: Vec<Source> = groups.into_iter().map(|(name, tools)| source(&name, tools)).collect();
-    for source in &mut sources {
-        let brands = brands(source, catalog);
-        source.aside.extend(brands);
+    let mut sources = Vec::new();
+    for (name, tools) in groups {
+        let mut source = source(&name, tools);
+        source.aside.extend(brands(&source, catalog));
+        sources.push(source);
     }
     sources
 }
 
-/// Whether a tool comes from the server of `origin`.
-fn is_of_server(tool: &Tool, origin: Option<&Origin>) -> bool {
-    match (tool.origin(), origin) {
-        (Origin::Server { server, .. }, Some(Origin::Server { server: other, .. })) => server == other,
-        _ => false,
+/// Whether all tools come from one stated server.
+fn are_of_one_server(members: &[(usize, &Tool)]) -> bool {
+    let mut one = None;
+    for (_, tool) in members {
+        let Origin::Server { server, .. } = tool.origin() else { return false };
+        if one.is_some_and(|other| other != server) {
+            return false;
+        }
+        one = Some(server);
     }
+    true
 }
 
 /// Whether the server is stated: by the list, or in the name.
@@ -110,16 +117,20 @@ fn by_opening<'t>(
     for (at, tool) in members {
         by.entry(sentences.get(*at)?.shared.as_deref()?).or_default().push((*at, tool.name().as_str()));
     }
-    let texts: Vec<BTreeSet<String>> = by.keys().map(|text| lower_case_words(text).into_iter().collect()).collect();
+    // The number of sentences with each word.
+    let mut having: BTreeMap<String, usize> = BTreeMap::new();
+    for text in by.keys() {
+        for word in BTreeSet::from_iter(lower_case_words(text)) {
+            *having.entry(word).or_default() += 1;
+        }
+    }
     let mut named = BTreeMap::new();
     for (text, tools) in &by {
-        let name = lower_case_words(text).into_iter().find(|word| {
-            let only_here = texts.iter().filter(|text| text.contains(word)).count() == 1;
-            word.len() > 2 && super::topic::is_telling(word) && only_here
-        })?;
-        named.insert(name, tools.clone());
+        let mut words = lower_case_words(text);
+        words.retain(|word| word.len() > 2 && super::topic::is_telling(word) && having.get(word) == Some(&1));
+        named.insert(words.into_iter().next()?, tools.clone());
     }
-    (named.len() >= 2 && named.len() == by.len()).then_some(named)
+    if named.len() >= 2 && named.len() == by.len() { Some(named) } else { None }
 }
 
 /// Groups the tools by the beginning of their names, if it is one of several products of a server,
@@ -134,7 +145,8 @@ fn by_product<'t>(members: &[(usize, &'t Tool)]) -> Option<BTreeMap<String, Vec<
     let mut named: BTreeMap<String, Vec<(usize, &'t str)>> = BTreeMap::new();
     for (first, places) in groups {
         let tools = named.entry(first).or_default();
-        for (at, tool) in places.into_iter().filter_map(|place| members.get(place)) {
+        for place in places {
+            let (at, tool) = members.get(place)?;
             tools.push((*at, tool.name().as_str()));
         }
     }
@@ -157,19 +169,26 @@ fn source(name: &str, tools: Vec<(usize, &str)>) -> Source {
         }
         prefix.push(word);
     }
-    let aside = lower_case_words(name).iter().chain(&prefix).map(|word| stem(word)).collect();
     let called = if name.is_empty() { prefix.join("_") } else { name.to_owned() };
-    Source { name: (!called.is_empty()).then_some(called), tools, rests, aside }
+    let mut aside = BTreeSet::new();
+    for word in [lower_case_words(name), prefix].concat() {
+        aside.insert(stem(&word));
+    }
+    Source { name: if called.is_empty() { None } else { Some(called) }, tools, rests, aside }
 }
 
 /// The stems of proper names in half of the descriptions: they name the product, not a tool's
 /// subject.
 fn brands(source: &Source, catalog: &Catalog) -> Vec<String> {
     let mut having: BTreeMap<String, usize> = BTreeMap::new();
-    for tool in source.tools.iter().filter_map(|(at, _)| catalog.at(*at)) {
+    for (at, _) in &source.tools {
+        let Some(tool) = catalog.at(*at) else { continue };
         let first: String = tool.description().chars().take(MAX_BRAND_CHARS).collect();
         let mut names = BTreeSet::new();
-        for word in first.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).skip(1) {
+        let mut words = first.split(|c: char| !c.is_alphanumeric());
+        // The first word is a capital letter in any case.
+        while words.next() == Some("") {}
+        for word in words {
             if is_proper_name(word) {
                 names.insert(stem(&word.to_lowercase()));
             }
@@ -197,5 +216,5 @@ fn common_first(tools: &[(usize, Vec<String>)]) -> Option<String> {
     }
     let (word, count) = firsts.into_iter().max_by_key(|(_, count)| *count)?;
     let common = count >= MIN_PREFIXED && count * 3 > tools.len() * PREFIX_THIRDS;
-    (common && !crate::profile::words::is_only_verb(word)).then(|| word.to_owned())
+    if common && !crate::profile::words::is_only_verb(word) { Some(word.to_owned()) } else { None }
 }

@@ -66,12 +66,16 @@ pub(super) fn units(source: &Source, sentences: &[Sentence]) -> (Vec<Unit>, bool
     for (at, words) in &source.tools {
         let nouns = nouns(words, hierarchical, &fields, &source.aside);
         let key: Vec<String> = nouns.iter().map(|word| stem(word)).collect();
-        let unit = by.entry(key.clone()).or_insert_with(|| Unit { nouns: key.clone(), ..Unit::default() });
-        for (word, stem) in nouns.into_iter().zip(key) {
-            *unit.surface.entry(stem).or_default().entry(word).or_default() += 1;
+        let unit = by.entry(key.clone()).or_insert_with(|| Unit { nouns: key, ..Unit::default() });
+        for word in nouns {
+            *unit.surface.entry(stem(&word)).or_default().entry(word).or_default() += 1;
         }
         unit.tools.push(*at);
-        unit.verbs.extend(words.iter().filter(|word| TELLING_SET.contains(word.as_str())).cloned());
+        for word in words {
+            if TELLING_SET.contains(word.as_str()) {
+                unit.verbs.insert(word.clone());
+            }
+        }
         if let Some(sentence) = sentences.get(*at) {
             unit.said.extend(subject_stems(&sentence.text));
         }
@@ -146,8 +150,9 @@ fn nouns(words: &[String], hierarchical: bool, fields: &BTreeSet<&str>, aside: &
     loose.retain(|word| !aside.contains(&stem(word)));
     let mut own = loose.clone();
     own.retain(|word| (!is_only_verb(word) || fields.contains(word.as_str())) && Some(*word) != verb);
-    let brandless: Vec<&String> = own.iter().copied().filter(|word| !VENDORS.contains(&word.as_str())).collect();
-    let own = if brandless.is_empty() { own } else { brandless };
+    if own.iter().any(|word| !VENDORS.contains(&word.as_str())) {
+        own.retain(|word| !VENDORS.contains(&word.as_str()));
+    }
     let kept = [own, loose, telling, telling_words(words), words.iter().take(1).collect()];
     let mut found: Vec<String> = Vec::new();
     for word in kept.into_iter().find(|words| !words.is_empty()).unwrap_or_default() {
@@ -187,8 +192,12 @@ fn subject_stems(sentence: &str) -> Vec<String> {
     for word in lower_case_words(sentence) {
         // Scripts without spaces run words together, so pairs of adjacent characters are used.
         if word.chars().any(is_ideograph) {
-            let pairs = word.chars().zip(word.chars().skip(1)).map(|(one, two)| format!("{one}{two}"));
-            stems.extend(pairs.filter(|pair| !is_only_verb(pair)));
+            for (one, two) in word.chars().zip(word.chars().skip(1)) {
+                let pair = format!("{one}{two}");
+                if !is_only_verb(&pair) {
+                    stems.push(pair);
+                }
+            }
         }
         let stem = stem(&word);
         if word.chars().count() > 2 && !is_filler(&word) && !is_only_verb(&word) && !is_only_verb(&stem) {

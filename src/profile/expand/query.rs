@@ -88,7 +88,7 @@ impl<'r> Reply<'r> {
         }
         let mut categories: Vec<&str> = Vec::new();
         for at in best {
-            let mut entries = self.presentation.deferred().iter();
+            let mut entries = self.presentation.deferred.iter();
             let Some(entry) = entries.find(|entry| entry.tools.contains(at)) else { continue };
             let name = self.naming.category(entry.category.as_str());
             let is_open = self.expanded.opens_category(&entry.category);

@@ -77,7 +77,7 @@ pub fn expand(
     request: &ExpandRequest,
     naming: &dyn Naming,
 ) -> Expansion {
-    if presentation.deferred().is_empty() {
+    if presentation.deferred.is_empty() {
         let reply = "No tool is folded. Call any of them directly.".to_owned();
         return Expansion { reply, ..Expansion::default() };
     }
@@ -159,7 +159,7 @@ impl<'r> Reply<'r> {
 
     fn open_name<'n>(&self, name: &'n str, as_category: bool, named: &mut Named<'n>, found: &mut Expansion) {
         let category = self.naming.find_category(name);
-        let entry = self.presentation.deferred().iter().find(|entry| entry.category == category);
+        let entry = self.presentation.deferred.iter().find(|entry| entry.category == category);
         let mut candidates = named_by(self.catalog, self.naming, name);
         candidates.retain(|at| self.is_shown(*at));
         let tool = if let [only] = candidates[..] { Some(only) } else { None };
@@ -197,7 +197,7 @@ impl<'r> Reply<'r> {
     /// The categories of a server; `None` if it has no folded tools.
     fn server_text(&self, wanted: &str) -> Option<String> {
         let mut categories = Vec::new();
-        for entry in self.presentation.deferred() {
+        for entry in &self.presentation.deferred {
             let mut tools = 0;
             for tool in entry.tools.iter().filter_map(|at| self.catalog.at(*at)) {
                 tools += usize::from(server_or_other(tool) == wanted);
@@ -257,7 +257,7 @@ impl<'r> Reply<'r> {
 
     /// The names of the categories with folded tools.
     pub(super) fn category_names(&self) -> Vec<&'r str> {
-        let categories = self.presentation.deferred().iter();
+        let categories = self.presentation.deferred.iter();
         categories.map(|entry| self.naming.category(entry.category.as_str())).collect()
     }
 

@@ -20,20 +20,6 @@ pub struct ExpandRequest {
 }
 
 impl ExpandRequest {
-    /// Sets [`Self::categories`].
-    #[must_use]
-    pub fn with_categories(mut self, categories: Vec<String>) -> Self {
-        self.categories = categories;
-        self
-    }
-
-    /// Sets [`Self::tools`].
-    #[must_use]
-    pub fn with_tools(mut self, tools: Vec<String>) -> Self {
-        self.tools = tools;
-        self
-    }
-
     /// Reads the arguments of a call. A single string counts as a list of one, and the original
     /// design's `category` as `categories`. Unknown keys are ignored.
     ///

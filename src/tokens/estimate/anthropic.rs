@@ -172,13 +172,6 @@ pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, 
     tokens + prompt.tools.iter().map(|tool| tool_cost(tool, weights, counter)).sum::<f64>()
 }
 
-/// The band around the tokens of a tool array.
-pub(in super::super) fn band_of_tools(id: &ModelId, tokens: usize) -> Band {
-    let band = Band::around(tokens, weights(id).band);
-    let (below, above) = if tool_prompt(id, false).1 { (0, 0) } else { UNKNOWN_PROMPT_OFF };
-    band.widened(below, above)
-}
-
 fn assistant(role: Role, weights: &Weights) -> f64 {
     if role == Role::Assistant { weights.assistant } else { 0.0 }
 }

@@ -145,11 +145,6 @@ pub(super) fn weighted<C: TokenCounter>(prompt: &Prompt<'_>, weights: &Weights, 
     tokens + prompt.tools.iter().map(|tool| tool_cost(tool, weights, counter)).sum::<f64>()
 }
 
-/// The band around the tokens of a tool array.
-pub(in super::super) fn band_of_tools(id: &ModelId, vertex: bool, tokens: usize) -> Band {
-    Band::around(tokens, weights(id, vertex).band)
-}
-
 /// The cost of each tool for a Gemini model.
 pub(in super::super) fn tool_costs<C: TokenCounter>(
     functions: &[Function<'_>],

@@ -17,13 +17,20 @@ const MOST_DEEP: usize = 64;
 /// Whether some of these functions have sorted keys and a `required` in another order, and
 /// `differs` returns true for them in that order.
 pub(super) fn depends_on_lost(functions: &[Function<'_>], differs: impl FnOnce(&[Function<'_>]) -> bool) -> bool {
-    let as_required: Vec<Option<Value>> = functions.iter().map(|function| as_required(function.parameters?)).collect();
-    if as_required.iter().all(Option::is_none) {
+    let mut others: Vec<(usize, Value)> = Vec::new();
+    for (at, function) in functions.iter().enumerate() {
+        if let Some(other) = function.parameters.and_then(as_required) {
+            others.push((at, other));
+        }
+    }
+    if others.is_empty() {
         return false;
     }
     let mut restored = functions.to_vec();
-    for (function, other) in restored.iter_mut().zip(&as_required) {
-        function.parameters = other.as_ref().or(function.parameters);
+    for (at, other) in &others {
+        if let Some(function) = restored.get_mut(*at) {
+            function.parameters = Some(other);
+        }
     }
     differs(&restored)
 }
@@ -53,7 +60,7 @@ fn is_sorted(value: &Value, left: usize) -> bool {
 fn ordered(value: &Value) -> Cow<'_, Value> {
     match value {
         Value::Object(map) => {
-            let mut inner = Vec::with_capacity(map.len());
+            let (mut inner, mut changed) = (Vec::with_capacity(map.len()), false);
             for (key, value) in map {
                 let mut own = ordered(value);
                 if let ("properties", Value::Object(properties)) = (key.as_str(), own.as_ref())
@@ -61,9 +68,10 @@ fn ordered(value: &Value) -> Cow<'_, Value> {
                 {
                     own = Cow::Owned(Value::Object(other));
                 }
+                changed |= matches!(own, Cow::Owned(_));
                 inner.push((key, own));
             }
-            if inner.iter().all(|(_, value)| matches!(value, Cow::Borrowed(_))) {
+            if !changed {
                 return Cow::Borrowed(value);
             }
             let mut owned = Map::new();
@@ -94,6 +102,5 @@ fn reordered(properties: &Map<String, Value>, required: Option<&Value>) -> Optio
         let (key, value) = if is_required { named.next().unwrap_or(entry) } else { entry };
         other.insert(key.clone(), value.clone());
     }
-    let moved = other.len() == properties.len() && !other.keys().eq(properties.keys());
-    moved.then_some(other)
+    if other.len() == properties.len() && !other.keys().eq(properties.keys()) { Some(other) } else { None }
 }

@@ -239,6 +239,6 @@ pub(super) fn read_capabilities(text: &str, file: &str) -> Loaded<Capabilities> 
             date: date.clone(),
         }));
     }
-    let value = Capabilities::default().with(rows).with_caches(caches).with_limits(limits);
+    let value = Capabilities { rows, caches, limits }.over(&Capabilities::default());
     Loaded { value, diagnostics }
 }

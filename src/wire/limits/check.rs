@@ -2,21 +2,13 @@
 
 use super::{Limits, NameRule, RenderedFacts, ToolFacts};
 use crate::diagnostic::{Diagnostic, Place, visible};
-use crate::wire::{Capabilities, Wire};
+use crate::wire::Wire;
 
 /// The maximum number of tools named per limit; the others are counted.
 const MAX_NAMED: usize = 20;
 
 /// The maximum number of parameters named per tool.
 const MAX_KEYS: usize = 3;
-
-impl Capabilities {
-    /// Like [`Limits::check`], with the limits in this table for a wire and model.
-    #[must_use]
-    pub fn check(&self, wire: Wire, model: Option<&str>, facts: &RenderedFacts) -> Vec<Diagnostic> {
-        self.limits(wire, model).check(wire, facts)
-    }
-}
 
 impl Limits {
     /// Returns what the provider would reject or advises against in an array, each with the limit,

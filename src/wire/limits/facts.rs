@@ -48,11 +48,15 @@ impl ToolFacts {
     /// The facts about an entry that is not folded; `None` if it has no name or is a tool that the
     /// provider runs.
     pub(in crate::wire) fn of_foreign(foreign: &Foreign) -> Option<Self> {
-        if !matches!(foreign.label(), "function" | "custom") {
+        if !matches!(&*foreign.label, "function" | "custom") {
             return None;
         }
-        let entry: Value = serde_json::from_str(foreign.text()).ok()?;
+        let entry: Value = serde_json::from_str(&foreign.text).ok()?;
         let description = text_member(&entry, "description").unwrap_or_default();
-        Some(Self { name: foreign.name()?.to_owned(), description: description.chars().count(), ..Self::default() })
+        Some(Self {
+            name: foreign.name.as_deref()?.to_owned(),
+            description: description.chars().count(),
+            ..Self::default()
+        })
     }
 }

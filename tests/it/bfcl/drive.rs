@@ -121,7 +121,7 @@ impl Player<'_> {
     fn make(&mut self, truth: &TrueCall) {
         let arm = self.session.arm();
         let at = self.session.engine().catalog().position(&truth.tool).unwrap();
-        let folded = self.session.presentation().deferred().iter().find(|entry| entry.tools.contains(&at));
+        let folded = self.session.presentation().deferred.iter().find(|entry| entry.tools.contains(&at));
         let category = folded.map(|entry| entry.category.to_string());
         let closed = category.is_some() && !self.session.opened().contains(&truth.tool);
         let expands = match self.oracle {

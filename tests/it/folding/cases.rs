@@ -19,7 +19,7 @@ fn text(extra: &[(&str, Value)]) -> Value {
 fn folded(schema: &Value, detail: Detail) -> (Detail, Value) {
     let tool = Tool::new("f", "Do it. And more of it, which nobody needs to know at first.", schema.clone()).unwrap();
     let folded = Folded::new(&tool, detail, None);
-    (folded.detail(), folded.parameters().into_owned())
+    (folded.detail, folded.parameters().into_owned())
 }
 
 /// Which of the parameters a, b, c and d are shown at `required`, with the keys of `extra` beside
@@ -264,7 +264,7 @@ fn a_shorter_outline_replaces_the_required_parameters() {
 #[track_caller]
 fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
     let description = "word ".repeat(bytes / 5);
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::default();
     for at in 0..count {
         catalog.add(Tool::new(&format!("tool_{at}"), &description, json!({"type": "object"})).unwrap()).unwrap();
     }
@@ -272,11 +272,11 @@ fn check_paying(arm: Arm, count: usize, bytes: usize, folds: bool) {
     let assignment = profile.assign(&catalog).value;
     let presentation = Presentation::new(&catalog, &assignment, arm);
     let plan = presentation.plan(&catalog, &assignment, &Expanded::default());
-    let folded = plan.iter().filter(|planned| planned.deferred).count();
+    let folded = plan.tools.iter().filter(|planned| planned.deferred).count();
     assert_eq!(folded, if folds { count } else { 0 }, "{arm}: {count} tools of {bytes} bytes");
-    assert_eq!(presentation.meta_tools().count() > 0, folds, "{arm}: {count} tools of {bytes} bytes");
-    assert_eq!(presentation.deferred().is_empty(), !folds);
-    assert!(folds || plan.iter().all(|planned| planned.detail == Detail::Full));
+    assert_eq!(!presentation.meta_tools.is_empty(), folds, "{arm}: {count} tools of {bytes} bytes");
+    assert_eq!(presentation.deferred.is_empty(), !folds);
+    assert!(folds || plan.tools.iter().copied().all(|planned| planned.detail == Detail::Full));
 }
 
 #[test]

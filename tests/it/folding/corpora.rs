@@ -39,7 +39,7 @@ fn bills(catalog: &Catalog) -> (usize, Vec<(Arm, usize, bool)>) {
     };
     let folded = |arm| {
         let engine = engine(arm);
-        (arm, billed(&array(&engine)), engine.presentation(arm).meta_tools().count() > 0)
+        (arm, billed(&array(&engine)), !engine.presentation(arm).meta_tools.is_empty())
     };
     (billed(&array(&engine(Arm::Full))), arms().map(folded).collect())
 }

@@ -251,7 +251,7 @@ fn shown(schema: &Value) -> BTreeSet<String> {
 }
 
 fn bytes(tool: &Folded<'_>) -> usize {
-    serde_json::to_string(tool.description()).unwrap().len() + tool.parameters_text().len()
+    serde_json::to_string(&tool.description).unwrap().len() + tool.parameters_text().len()
 }
 
 /// How often the interesting cases came up.
@@ -287,7 +287,7 @@ fn folds_soundly(given: &Value, instances: &[Value], seen: &Seen) -> Result<(), 
     prop_assert!(full.is_strict());
     let own = compiled(whole, whole);
     for folded in [&signature, &outline, &required, &at(Detail::Summary)] {
-        prop_assert!(!folded.is_strict() || folded.detail() == Detail::Full);
+        prop_assert!(!folded.is_strict() || folded.detail == Detail::Full);
         let schema = folded.parameters();
         references_hold(whole, &schema, &schema)?;
         let Some(own) = &own else { continue };
@@ -297,9 +297,9 @@ fn folds_soundly(given: &Value, instances: &[Value], seen: &Seen) -> Result<(), 
         for instance in instances {
             let (before, after) = (own.is_valid(instance), judge.is_valid(instance));
             count(&seen.valid, before);
-            prop_assert!(!before || after, "{instance} looks impossible at {:?}: {schema}", folded.detail());
-            count(&seen.loosened, folded.detail() == Detail::Outline && after && !before);
-            if folded.detail() == Detail::Signature {
+            prop_assert!(!before || after, "{instance} looks impossible at {:?}: {schema}", folded.detail);
+            count(&seen.loosened, folded.detail == Detail::Outline && after && !before);
+            if folded.detail == Detail::Signature {
                 prop_assert_eq!(before, after, "{} at signature: {}", instance, schema);
             }
         }
@@ -307,7 +307,7 @@ fn folds_soundly(given: &Value, instances: &[Value], seen: &Seen) -> Result<(), 
     let (before, after) = (shown(whole), shown(&required.parameters()));
     let mut needed = BTreeSet::new();
     mentioned(whole, top(whole), true, 8, &mut needed);
-    if required.detail() == Detail::Required {
+    if required.detail == Detail::Required {
         let lost: Vec<&String> = needed.intersection(&before).filter(|name| !after.contains(*name)).collect();
         prop_assert!(lost.is_empty(), "{lost:?} are named and not shown: {}", required.parameters_text());
         prop_assert_eq!(&required.parameters()["additionalProperties"], &json!(true), "open for what is hidden");
@@ -315,7 +315,7 @@ fn folds_soundly(given: &Value, instances: &[Value], seen: &Seen) -> Result<(), 
         let at_top: BTreeSet<String> = serde_json::from_value(top(whole)["required"].clone()).unwrap_or_default();
         count(&seen.branched, after.iter().any(|name| !at_top.contains(name)));
     } else {
-        prop_assert_eq!(after, before, "nothing is hidden at {:?}", required.detail());
+        prop_assert_eq!(after, before, "nothing is hidden at {:?}", required.detail);
     }
     let has_unused = |schema: &Value| schema.pointer("/$defs/Unused").is_some();
     count(&seen.pruned, has_unused(whole) && !has_unused(&signature.parameters()));

@@ -5,6 +5,7 @@ use toolfold::diagnostic::{Diagnostic, Severity};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, Folded, ToolProfile};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use super::{found, sound};
 use crate::talk::Talk;
@@ -128,7 +129,7 @@ fn the_first_tool_of_a_name_is_kept() {
     let text = r#"[{"name":"a","description":"1","inputSchema":{}},{"name":"a","description":"2","inputSchema":{}}]"#;
     let catalog = check(text, "duplicate-tool", Severity::Error, "tools.json:1:50 at /1");
     assert_eq!(catalog.get("a").unwrap().description(), "1");
-    assert_eq!(Catalog::from_mcp(text).unwrap_err().kind(), toolfold::error::ErrorKind::Catalog);
+    assert_eq!(Catalog::from_mcp(text).unwrap_err().kind, toolfold::error::ErrorKind::Catalog);
 }
 
 #[test]
@@ -229,7 +230,7 @@ fn a_summary_full_of_quotes_does_not_outgrow_the_description() {
     let tool = toolfold::catalog::Tool::new("t", &"a".repeat(200), schema).unwrap();
     let summary = "\"".repeat(170);
     let folded = Folded::new(&tool, Detail::Summary, Some(&summary));
-    let length = serde_json::to_string(folded.description()).unwrap().len();
+    let length = serde_json::to_string(&folded.description).unwrap().len();
     assert!(length <= 202, "{length} bytes instead of 202");
 }
 
@@ -258,7 +259,7 @@ fn a_tool_named_like_a_category_opens_by_its_name() {
     let profile =
         ToolProfile::parse("[category.read]\ntools=['scan']\n[category.x]\ntools=['read']", "p").into_result();
     let engine = Engine::builder(catalog).profile(profile.unwrap()).arm(Arm::Stable).build().unwrap();
-    let request = toolfold::profile::ExpandRequest::default().with_tools(vec!["read".to_owned()]);
+    let request = with!(toolfold::profile::ExpandRequest::default(), tools = vec!["read".to_owned()]);
     let opened = engine.talk().expand(&request).opened;
     assert!(opened.iter().any(|tool| *tool == "read"), "opened {opened:?}");
 }

@@ -9,6 +9,7 @@ use proptest::sample::Index;
 use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
+use toolfold_testing::with;
 
 use super::sound;
 use crate::talk::Talk;
@@ -137,7 +138,7 @@ fn use_it(catalog: &Catalog, profile: &ToolProfile) {
             let array: Vec<&serde_json::value::RawValue> = serde_json::from_str(text.json()).unwrap();
             assert!(array.len() <= catalog.len() + 2);
             let names = catalog.names().take(3).map(ToString::to_string).collect();
-            session.expand(&ExpandRequest::default().with_categories(names).with_tools(vec!["\u{202e}".to_owned()]));
+            session.expand(&with!(ExpandRequest::default(), categories = names, tools = vec!["\u{202e}".to_owned()]));
         }
     }
 }
@@ -161,7 +162,7 @@ fn try_profile(text: &str) {
     loaded.diagnostics.iter().for_each(sound);
     let assigned = loaded.value.assign(&catalog);
     assigned.diagnostics.iter().for_each(sound);
-    assert_eq!(assigned.value.iter().count(), catalog.len(), "every tool has its place, whatever the profile");
+    assert_eq!(assigned.value.tools.len(), catalog.len(), "every tool has its place, whatever the profile");
     if !assigned.has_errors() {
         use_it(&catalog, &loaded.value);
     }

@@ -73,7 +73,7 @@ fn catalog_mismatches_have_a_line() {
 fn a_profile_of_another_catalog_is_rejected() {
     let profile = ToolProfile::parse("core = ['zebra', 'lion']", "profile.toml").value;
     let error = Engine::builder(Catalog::from_mcp(TOOLS).unwrap()).profile(profile).build().unwrap_err();
-    assert_eq!(error.kind(), toolfold::error::ErrorKind::Profile);
+    assert_eq!(error.kind, toolfold::error::ErrorKind::Profile);
     assert_eq!(error.to_string().lines().count(), 2, "{error}");
 }
 

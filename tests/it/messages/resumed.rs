@@ -12,7 +12,7 @@ use toolfold::profile::Arm;
 use crate::project;
 
 fn excel() -> (Engine, Approver) {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let file = PolicyFile::load(&project("profiles/excel/policy.toml"), "policy.toml", PolicyScope::User);
     let (policy, approver) = PolicyLayer::open(Policy::new(vec![file.into_result().unwrap()]), store, || 1_000);
     let policy = policy.context(Context::default().with_cwd("/work").with_interactive(true));

@@ -132,7 +132,7 @@ fn a_long_key_is_stored_by_its_digest() {
 #[test]
 fn an_expired_approval_is_requested_again() {
     let clock = Arc::new(AtomicI64::new(1_000));
-    let (own, store) = (clock.clone(), Arc::new(MemoryStore::new()));
+    let (own, store) = (clock.clone(), Arc::new(MemoryStore::default()));
     let file = PolicyFile::load(RULES, "policy.toml", PolicyScope::User).into_result().unwrap();
     let now = move || own.load(Ordering::Relaxed);
     let (policy, _approver) = PolicyLayer::open(Policy::new(vec![file]), store, now);
@@ -155,7 +155,7 @@ fn only_successful_results_of_the_open_message_are_stored() {
     let (mut talk, _) = wire_talk();
     let calls = [call("1", "look", 1), call("2", "look", 2), call("3", "look", 3)];
     whole(&mut talk, &calls, None);
-    talk.log_results(true);
+    talk.log_results = true;
     talk.answer(&"1".into(), "seen").unwrap();
     let failed = toolfold::conversation::ToolResult::new("no such row", true);
     talk.answer(&"2".into(), failed).unwrap();
@@ -175,7 +175,7 @@ fn stored_results_are_bounded() {
     // One call is not answered, so its message stays open.
     let calls: Vec<ModelCall> = (0..14).map(|n| call(&n.to_string(), "look", n)).collect();
     whole(&mut talk, &calls, None);
-    talk.log_results(true);
+    talk.log_results = true;
     for n in 0..12 {
         talk.answer(&n.to_string().as_str().into(), format!("{n:02}{}", "x".repeat((1 << 20) - 2))).unwrap();
     }

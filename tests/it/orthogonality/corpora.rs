@@ -4,6 +4,7 @@ use toolfold::catalog::{Catalog, Tool};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, Detail, ExpandRequest, Folded, ToolProfile};
 use toolfold_testing::sample;
+use toolfold_testing::with;
 
 use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
 use crate::talk::Talk;
@@ -11,7 +12,7 @@ use crate::tool_lists::tool_lists;
 
 /// The bytes of a tool's description and schema in JSON.
 pub(crate) fn bytes(tool: &Folded<'_>) -> usize {
-    serde_json::to_string(tool.description()).unwrap().len() + tool.parameters_text().len()
+    serde_json::to_string(&tool.description).unwrap().len() + tool.parameters_text().len()
 }
 
 fn check_folding(whose: &str, tool: &Tool) {
@@ -20,7 +21,7 @@ fn check_folding(whose: &str, tool: &Tool) {
         let folded = Folded::new(tool, detail, None);
         assert!(bytes(&folded) <= bytes(&full), "{whose}/{}: {} is longer than full", tool.name(), detail.name());
         let own = folded.parameters();
-        let fault = match folded.detail() {
+        let fault = match folded.detail {
             Detail::Full | Detail::Signature => lost_of_signature(tool.parameters(), &own),
             Detail::Outline => lost_of_outline(tool.parameters(), &own),
             Detail::Required => lost_of_required(tool.parameters(), &own),
@@ -60,13 +61,17 @@ fn corpus_every_arm_opens_everything() {
             let before = session.tools();
             before.to::<Vec<serde_json::Value>>().unwrap();
             let mut count = 0;
-            for entry in engine.presentation(engine.arm()).deferred() {
-                let request = ExpandRequest::default().with_categories(vec![entry.category.to_string()]);
+            for entry in &engine.presentation(engine.arm()).deferred {
+                let request = with!(ExpandRequest::default(), categories = vec![entry.category.to_string()]);
                 let expansion = session.expand(&request);
                 assert_eq!(expansion.opened.len(), entry.tools.len(), "{} {arm} {}", list.name, entry.category);
                 count += expansion.opened.len();
             }
-            let folded = engine.talk().plan().iter().filter(|planned| planned.detail != Detail::Full).count();
+            let folded = super::presentation::plan_of(&engine.talk())
+                .tools
+                .iter()
+                .filter(|planned| planned.detail != Detail::Full)
+                .count();
             assert_eq!(count, folded, "{} {arm}: every folded tool is in one category", list.name);
             if arm != Arm::Seed {
                 assert_eq!(session.tools(), before, "{} {arm}", list.name);

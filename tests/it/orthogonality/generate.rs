@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{Arm, ExpandRequest, ToolProfile};
+use toolfold_testing::with;
 
 /// The texts and values that determine what is shown.
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ fn tool_list(names: &[String], bodies: Vec<(String, Value)>) -> String {
 fn request(known: &[String], picks: &[prop::sample::Index], swap: bool) -> ExpandRequest {
     let chosen = picks.iter().map(|pick| pick.get(known).clone());
     let (categories, tools) = chosen.partition(|name| name.starts_with("group") != swap);
-    ExpandRequest::default().with_categories(categories).with_tools(tools)
+    with!(ExpandRequest::default(), categories = categories, tools = tools)
 }
 
 /// A profile's settings for a tool: whether it is core, its category, its summary.

@@ -7,13 +7,19 @@ use serde_json::{Value, json};
 use toolfold::catalog::Tool;
 use toolfold::conversation::Conversation;
 use toolfold::engine::Engine;
-use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expanded, Folded, Tier};
+use toolfold::profile::{Arm, Delivery, Detail, EXPAND_TOOLS, ExpandRequest, Expanded, Folded, Plan, Tier};
+use toolfold_testing::with;
 
 use super::corpora::bytes;
 use super::generate::{Case, case, tool_body};
 use super::shape::{lost_of_outline, lost_of_required, lost_of_signature};
 use crate::listed::written_out;
 use crate::talk::Talk;
+
+/// What a conversation sends now, tool by tool.
+pub(super) fn plan_of(talk: &Conversation) -> Plan {
+    talk.presentation().plan(talk.engine().catalog(), talk.engine().assignment(), talk.expanded())
+}
 
 fn array(session: &mut Conversation) -> Vec<Value> {
     session.tools().to().unwrap()
@@ -31,18 +37,18 @@ fn name(tool: &Value) -> &str {
 /// The folded tools: index, name and category.
 fn deferred(engine: &Engine) -> Vec<(usize, String, String)> {
     let presentation = engine.presentation(engine.arm());
-    let entries = presentation.deferred().iter();
+    let entries = presentation.deferred.iter();
     let all = entries.flat_map(|entry| entry.tools.iter().map(move |at| (*at, entry.category.to_string())));
     all.map(|(at, category)| (at, engine.catalog().at(at).unwrap().name().to_string(), category)).collect()
 }
 
 fn one(category: &str, tool: &str) -> ExpandRequest {
     let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_owned()] };
-    ExpandRequest::default().with_categories(list(category)).with_tools(list(tool))
+    with!(ExpandRequest::default(), categories = list(category), tools = list(tool))
 }
 
 fn opened_names(expanded: &Expanded, engine: &Engine) -> BTreeSet<String> {
-    let assigned = engine.catalog().iter().zip(engine.assignment().iter());
+    let assigned = engine.catalog().iter().zip(engine.assignment().tools.iter());
     let open =
         assigned.filter(|(tool, assigned)| expanded.opens_tool(tool.name().as_str(), assigned.category.as_str()));
     open.map(|(tool, _)| tool.name().to_string()).collect()
@@ -57,7 +63,7 @@ fn every_tool_is_seen(case: &Case) {
     let described = meta.map(|tool| says(tool, "description")).unwrap_or_default();
     let described = written_out(described);
     let words: BTreeSet<&str> = described.split([' ', ',', ':', '\n']).collect();
-    for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
+    for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().tools.iter()) {
         let listed = array.iter().any(|shown| name(shown) == tool.name().as_str());
         let named = words.contains(tool.name().as_str());
         match assigned.tier {
@@ -70,7 +76,7 @@ fn every_tool_is_seen(case: &Case) {
             _ => assert!(listed != named, "`{}`: listed {listed}, named {named}", tool.name()),
         }
     }
-    let folded = engine.talk().plan().iter().any(|planned| planned.detail != Detail::Full);
+    let folded = plan_of(&engine.talk()).tools.iter().any(|planned| planned.detail != Detail::Full);
     assert_eq!(meta.is_some(), folded, "`expand_tools` is there if and only if something is folded");
 }
 
@@ -81,15 +87,14 @@ fn the_plan_is_a_function(case: &Case) {
     let (mut one, mut two) = (first.talk(), second.talk());
     for request in &case.requests {
         assert_eq!(one.expand(request), two.expand(request));
-        assert_eq!(one.plan(), two.plan());
+        assert_eq!(plan_of(&one), plan_of(&two));
         assert_eq!(one.tools(), two.tools());
         let text = serde_json::to_string(one.expanded()).unwrap();
         let expanded: Expanded = serde_json::from_str(&text).unwrap();
         let plan = second.presentation(second.arm()).plan(second.catalog(), second.assignment(), &expanded);
-        assert_eq!(plan, one.plan());
+        assert_eq!(plan, plan_of(&one));
     }
-    let other: Vec<_> = one.plan().iter().collect();
-    assert_eq!(other, two.plan().iter().collect::<Vec<_>>());
+    assert_eq!(plan_of(&one), plan_of(&two));
 }
 
 /// What the model sees after each expansion.
@@ -130,7 +135,8 @@ fn every_folded_tool_is_found(case: &Case) {
             assert!(expansion.opened.iter().any(|open| *open == tool.as_str()), "{request:?} must open `{tool}`");
             assert!(session.expanded().opens_tool(&tool, &category));
             assert!(expansion.unknown.is_empty());
-            let shown = session.plan().detail(at);
+            let shown =
+                plan_of(&session).tools.iter().find(|planned| planned.index == at).map(|planned| planned.detail);
             assert_eq!(shown == Some(Detail::Full), case.arm.delivery() == Delivery::InPlace);
             if case.arm.delivery() != Delivery::InPlace {
                 let schema = engine.catalog().get(&tool).unwrap().parameters();
@@ -225,7 +231,7 @@ fn folding_keeps_what_must_stay(description: &str, schema: &Value) {
         let folded = Folded::new(&tool, detail, None);
         assert!(bytes(&folded) <= bytes(&full), "{} is longer than full", detail.name());
         let own = folded.parameters();
-        match folded.detail() {
+        match folded.detail {
             Detail::Outline => assert_eq!(lost_of_outline(schema, &own), None, "{own}"),
             Detail::Signature => assert_eq!(lost_of_signature(schema, &own), None, "{own}"),
             Detail::Required => assert_eq!(lost_of_required(schema, &own), None, "{own}"),

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use toolfold::policy::shell::{Role, SideEffects, effects};
-use toolfold::policy::{Context, LexPath, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
+use toolfold::policy::{Context, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
 mod documents;
 mod grammar;
@@ -164,7 +164,7 @@ fn allowed_programs_behave_as_inspected() {
             continue;
         }
         ran += 1;
-        let seen = effects(&text, &LexPath::here());
+        let seen = effects(&text);
         for shell in &shells {
             let own = round_folder(&folder, round, &originals);
             let status = run(shell, &text, &own);

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
-use toolfold::policy::LexPath;
 use toolfold::policy::eval::evaluate;
 use toolfold::policy::shell::effects;
 
@@ -93,7 +92,7 @@ fn generated() -> Vec<String> {
 
 /// What is found in a command and decided on it, a line each.
 fn lines(command: &str, row: Option<&Value>) -> BTreeSet<String> {
-    let found = effects(command, &LexPath::here());
+    let found = effects(command);
     let mut all = BTreeSet::new();
     for one in &found.commands {
         let words: Vec<&str> = one.words.iter().map(|word| word.value.as_deref().unwrap_or(&word.text)).collect();

@@ -22,7 +22,7 @@ fn policy(rules: &str) -> Policy {
 }
 
 fn stores() -> [Arc<dyn ApprovalStore>; 2] {
-    [Arc::new(MemoryStore::new()), Arc::new(SqliteStore::in_memory().unwrap())]
+    [Arc::new(MemoryStore::default()), Arc::new(SqliteStore::in_memory().unwrap())]
 }
 
 /// Decides on a call at a time, and records it where it runs. The call's id is `id`.
@@ -211,7 +211,7 @@ fn random_histories_are_judged_like_a_list() {
     };
     let mut words = BTreeSet::new();
     for case in 0..toolfold_testing::cases(10_000) {
-        let store = MemoryStore::new();
+        let store = MemoryStore::default();
         // The time, session, tool, recipient, amount and success of each call that ran.
         let mut ran: Vec<(i64, u64, bool, u64, u64, bool)> = Vec::new();
         let mut now = 0;

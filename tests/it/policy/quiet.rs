@@ -2,12 +2,11 @@
 //! a host that aborts on panics.
 
 use proptest::prelude::*;
-use toolfold::policy::LexPath;
 use toolfold::policy::shell::effects;
 
 /// Reads a command. A panic ends the test: nothing catches it.
 fn is_read(command: &str) -> bool {
-    effects(command, &LexPath::here()).unknowns.iter().all(|unknown| !unknown.kind.is_empty())
+    effects(command).unknowns.iter().all(|unknown| !unknown.kind.is_empty())
 }
 
 /// What made an earlier parser panic, or take all memory, in 100 million random texts.
@@ -41,7 +40,7 @@ fn no_text_takes_all_memory() {
     for command in
         [";<< \r ", "$(a<< \t", "<< '\"'\t", "$(<<  do ", "x$(><< \tfor ", "<<<<<F$((\t;case x in ${", "\\<<<$((\t "]
     {
-        let found = effects(command, &LexPath::here());
+        let found = effects(command);
         assert!(found.unknowns.iter().any(|unknown| unknown.kind == "syntax"), "{command:?}: {:?}", found.unknowns);
     }
 }
@@ -58,7 +57,7 @@ fn usual_here_documents_are_parsed() {
         "echo $((1<<3)); rm $x",
         "cat <<< $x; rm x",
     ] {
-        let found = effects(command, &LexPath::here());
+        let found = effects(command);
         assert!(
             found.unknowns.iter().all(|unknown| !["limit", "syntax"].contains(&unknown.kind)),
             "{command:?}: {:?}",

@@ -353,7 +353,7 @@ fn tampering_is_detected() {
     let store = SqliteStore::open_to_read(&path).unwrap();
     assert_eq!(store.verify(&[]).unwrap().faults, []);
     assert_eq!(store.verify(&[known]).unwrap().faults, [Fault::Truncated { expected: 10, found: 7 }]);
-    let other = Checkpoint::new(3, "x");
+    let other = Checkpoint { seq: 3, hash: "x".to_owned() };
     assert_eq!(store.verify(&[other]).unwrap().faults, [Fault::Replaced { seq: 3 }]);
 }
 

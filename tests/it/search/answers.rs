@@ -77,7 +77,7 @@ fn corpus_an_answer_to_a_query() {
     let mut talk = engine.talk_on(Wire::OpenAiChat);
     insta::assert_snapshot!("query", talk.expand(&request("plan a walk, then write a text file")).reply);
     let mut talk = engine.talk_on(Wire::OpenAiChat);
-    let mixed = request("xyzzy").with_tools(vec!["no_such_thing".to_owned()]);
+    let mixed = with!(request("xyzzy"), tools = vec!["no_such_thing".to_owned()]);
     let expansion = talk.expand(&mixed);
     insta::assert_snapshot!("query_without_results", expansion.reply);
     assert_eq!(expansion.unknown, ["no_such_thing"]);

@@ -43,12 +43,12 @@ fn short_names_open_tools() {
     ] {
         let list = vec![short.to_owned()];
         for request in
-            [ExpandRequest::default().with_tools(list.clone()), ExpandRequest::default().with_categories(list)]
+            [with!(ExpandRequest::default(), tools = list.clone()), with!(ExpandRequest::default(), categories = list)]
         {
             assert_eq!(opened(&engine.talk_on(Wire::Mcp).expand(&request)), [name], "{short}");
         }
     }
-    let ambiguous = ExpandRequest::default().with_tools(vec!["create_issue".to_owned()]);
+    let ambiguous = with!(ExpandRequest::default(), tools = vec!["create_issue".to_owned()]);
     let expansion = engine.talk_on(Wire::Mcp).expand(&ambiguous);
     let expected = "`create_issue` is ambiguous. Did you mean `github__create_issue` or `gitlab__create_issue`?";
     assert_eq!((expansion.reply.as_str(), &*expansion.unknown), (expected, &["create_issue".to_owned()][..]));
@@ -61,7 +61,7 @@ fn short_names_open_tools() {
 fn hidden_tools_do_not_make_a_name_ambiguous() {
     let profile = "unlisted = 'hidden'\n[category.all]\ntools = ['github*', 'draw']";
     let engine = engine(&SERVERS, profile, Arm::Stable);
-    let request = ExpandRequest::default().with_tools(vec!["create_issue".to_owned(), "merge".to_owned()]);
+    let request = with!(ExpandRequest::default(), tools = vec!["create_issue".to_owned(), "merge".to_owned()]);
     let expansion = engine.talk_on(Wire::Mcp).expand(&request);
     assert_eq!((opened(&expansion), &*expansion.unknown), (vec!["github__create_issue"], &["merge".to_owned()][..]));
 }
@@ -81,11 +81,11 @@ fn servers_name_their_categories() {
     let mut talk = engine.talk_on(Wire::OpenAiChat);
     let array = talk.tools().json().to_owned();
     assert!(array.contains("shop0 (6), shop1 (6), shop2 (6)") && !array.contains("invoice"), "{array}");
-    let request = ExpandRequest::default().with_categories(vec!["shop7".to_owned()]);
+    let request = with!(ExpandRequest::default(), categories = vec!["shop7".to_owned()]);
     let expansion = talk.expand(&request);
     let expected = "Categories of shop7: of_shop7_invoice (2), of_shop7_customer (2), of_shop7_order (2)";
     assert_eq!((expansion.reply.as_str(), opened(&expansion).len()), (expected, 0));
-    let request = ExpandRequest::default().with_categories(vec!["of_shop7_order".to_owned()]);
+    let request = with!(ExpandRequest::default(), categories = vec!["of_shop7_order".to_owned()]);
     assert_eq!(opened(&talk.expand(&request)).len(), 2);
 }
 
@@ -106,7 +106,7 @@ fn words_of_a_profile_find_tools() {
     let parsed = ToolProfile::parse(profile, "p.toml").into_result().unwrap();
     let written = parsed.to_toml(catalog);
     let read = ToolProfile::parse(&written, "p.toml").into_result().unwrap();
-    assert!(parsed.assign(catalog).value.iter().eq(read.assign(catalog).value.iter()), "{written}");
+    assert!(parsed.assign(catalog).value.tools.iter().eq(read.assign(catalog).value.tools.iter()), "{written}");
 }
 
 #[test]

@@ -269,7 +269,7 @@ fn instruction_files_from_the_general_to_the_specific() {
         fs.put(file, file);
     }
     fs.link("/work/a/CLAUDE.md", "AGENTS.md");
-    let around = with!(Surroundings::new(PathBuf::from("/work/a")), home = Some(PathBuf::from("/home/u")));
+    let around = with!(Surroundings::default(), cwd = PathBuf::from("/work/a"), home = Some(PathBuf::from("/home/u")));
     let found = instructions(&fs, &around);
     let files: Vec<String> = found.value.iter().map(|i| i.file.display().to_string()).collect();
     assert_eq!(

@@ -90,8 +90,8 @@ struct Host {
 impl Host {
     /// A conversation; `policy` is the text of its policy, if it has one.
     fn new(policy: Option<&str>) -> Self {
-        let (files, store) = (files(), Arc::new(MemoryStore::new()));
-        let around = with!(Surroundings::new("/p"), home = Some(PathBuf::from("/home/u")));
+        let (files, store) = (files(), Arc::new(MemoryStore::default()));
+        let around = with!(Surroundings::default(), cwd = "/p".into(), home = Some(PathBuf::from("/home/u")));
         let skills = SkillLayer::discovered(Arc::new(files.clone()), around).layer().value;
         let tools = r#"[{"type":"function","function":{"name":"t","parameters":{"type":"object","properties":{}}}}]"#;
         let mut builder = Engine::builder(Catalog::from_openai(tools).unwrap()).arm(Arm::Full).skills(skills);

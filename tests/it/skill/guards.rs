@@ -45,7 +45,7 @@ fn dangerous_and_confirm_require_approval() {
 fn a_remembered_approval_lifts_a_guard() {
     let (_, library) = library(&[("x", "y\ndangerous: true", "Body")]);
     let mut permissions = Permissions::default();
-    permissions.approve("x");
+    permissions.approved.push("x".to_owned());
     let view = SkillView::new(&library, &permissions, Caller::Model);
     assert_eq!(view.get("x").map(|(_, permission)| permission), Some(Permission::Allow));
 }
@@ -53,7 +53,8 @@ fn a_remembered_approval_lifts_a_guard() {
 #[test]
 fn a_guard_never_lifts_a_denial() {
     let (_, library) = library(&[("x", "y\ndangerous: true", "Body")]);
-    let denied = Permissions::new(vec![PermissionRule::new("x", Permission::Deny)]);
+    let rules = vec![PermissionRule { pattern: "x".to_owned(), permission: Permission::Deny }];
+    let denied = with!(Permissions::default(), layers = vec![rules]);
     assert_eq!(SkillView::new(&library, &denied, Caller::Model).names().count(), 0);
 }
 

@@ -3,19 +3,22 @@
 
 use toolfold::skill::{
     ActivateError, ActivateRequest, Activation, ActiveSet, Answer, Budget, Caller, CategoryHint, Discovery,
-    DiscoveryCache, Facts, MemoryFs, Permission, PermissionRule, Permissions, Precedence, Scope, SkillIndex,
-    SkillLibrary, SkillView, Surroundings, activate, activate_tool, catalog_text, catalog_xml, default_roots,
+    DiscoveryCache, Facts, MemoryFs, Permission, PermissionRule, Permissions, Precedence, Scope, SkillLibrary,
+    SkillView, Surroundings, activate, activate_tool, catalog_text, catalog_xml, default_roots,
 };
 use toolfold_testing::with;
 
 use super::{discover, library, root, skill};
 
 fn rules(rules: &[(&str, Permission)]) -> Vec<PermissionRule> {
-    rules.iter().map(|(pattern, permission)| PermissionRule::new(pattern, *permission)).collect()
+    rules
+        .iter()
+        .map(|(pattern, permission)| PermissionRule { pattern: (*pattern).to_owned(), permission: *permission })
+        .collect()
 }
 
 fn view(library: &SkillLibrary, permissions: &[(&str, Permission)]) -> SkillView {
-    SkillView::new(library, &Permissions::new(rules(permissions)), Caller::Model)
+    SkillView::new(library, &with!(Permissions::default(), layers = vec![rules(permissions)]), Caller::Model)
 }
 
 fn ask(fs: &MemoryFs, view: &SkillView, name: &str) -> Result<Answer, ActivateError> {
@@ -46,22 +49,27 @@ fn permission_table() {
         (vec![("*", Ask), ("git-*", Allow), ("git-push", Deny)], "git-log", Allow),
         (vec![("*", Ask), ("git-*", Allow), ("git-push", Deny)], "other", Ask),
     ] {
-        assert_eq!(Permissions::new(rules(&layer)).decide(name), expected, "{layer:?} {name}");
+        assert_eq!(
+            with!(Permissions::default(), layers = vec![rules(&layer)]).decide(name),
+            expected,
+            "{layer:?} {name}"
+        );
     }
 }
 
 #[test]
 fn bug_a_remembered_approval_overrode_a_denial() {
-    let mut permissions = Permissions::new(rules(&[("*", Permission::Ask), ("secret", Permission::Deny)]));
-    permissions.approve("secret");
-    permissions.approve("pdf");
+    let layer = rules(&[("*", Permission::Ask), ("secret", Permission::Deny)]);
+    let mut permissions = with!(Permissions::default(), layers = vec![layer]);
+    permissions.approved.push("secret".to_owned());
+    permissions.approved.push("pdf".to_owned());
     assert_eq!(permissions.decide("secret"), Permission::Deny);
     assert_eq!(permissions.decide("pdf"), Permission::Allow);
     assert_eq!(permissions.decide("other"), Permission::Ask);
     // Nor does a later layer.
-    let later = permissions.layer(rules(&[("*", Permission::Allow)]));
-    assert_eq!(later.decide("secret"), Permission::Deny);
-    assert_eq!(later.decide("other"), Permission::Ask);
+    permissions.layers.push(rules(&[("*", Permission::Allow)]));
+    assert_eq!(permissions.decide("secret"), Permission::Deny);
+    assert_eq!(permissions.decide("other"), Permission::Ask);
 }
 
 #[test]
@@ -76,7 +84,7 @@ fn bug_the_error_leaked_denied_names() {
         catalog_text(&view, Budget::default()).text,
         catalog_xml(&view),
         activate_tool(&view, Budget::default()).unwrap().parameters.to_string(),
-        format!("{:?}", SkillIndex::new(&view).search("salary", 5).len()),
+        format!("{:?}", view.search("salary", 5).len()),
         ask(&fs, &view, "salary-report/x").unwrap_err().to_string().replacen("salary-report/x", "", 1),
         ask(&fs, &view, "salary-report@user").unwrap_err().to_string().replacen("salary-report@user", "", 1),
     ] {
@@ -194,7 +202,7 @@ fn a_second_activation_is_brief() {
         let request = with!(ActivateRequest::new("pdf"), arguments = Some(arguments.into()));
         let answer = activate(&fs, &view, &request, &set, &Facts::default(), CategoryHint::Suggest).unwrap();
         let Answer::Activated(activation) = answer else { panic!() };
-        set.record(&activation);
+        set.insert(activation.name.clone(), (&*activation).into());
         activation.repeated
     };
     assert_eq!([call("a"), call("a"), call("b"), call("b")], [false, true, false, true]);
@@ -241,7 +249,7 @@ fn the_nearest_skills_keep_their_descriptions() {
     for (folder, name) in user.chain(project) {
         fs.put(format!("{folder}/SKILL.md"), text(&name));
     }
-    let around = toolfold_testing::with!(Surroundings::new("/p"), home = Some("/home/u".into()));
+    let around = toolfold_testing::with!(Surroundings::default(), cwd = "/p".into(), home = Some("/home/u".into()));
     let discovery = Discovery::new(default_roots(&fs, &around));
     let library = SkillLibrary::discover(&fs, discovery, &mut DiscoveryCache::default()).value;
     let list = catalog_text(&view(&library, &[]), Budget::Chars(640));
@@ -259,7 +267,6 @@ fn search_supports_chinese_and_appears_with_many_skills() {
     let borrowed: Vec<_> = skills.iter().map(|(n, d, b)| (n.as_str(), d.as_str(), b.as_str())).collect();
     let (fs, library) = library(&borrowed);
     let view = view(&library, &[]);
-    let index = SkillIndex::new(&view);
     for (query, first) in [
         ("格式", "geshi"),
         ("条件", "geshi"),
@@ -268,13 +275,9 @@ fn search_supports_chinese_and_appears_with_many_skills() {
         ("pivot", "charts"),
         ("thing 42", "skill-42"),
     ] {
-        assert_eq!(
-            index.search(query, 3).first().map(|h| h.skill.name().to_owned()).as_deref(),
-            Some(first),
-            "{query}"
-        );
+        assert_eq!(view.search(query, 3).first().map(|h| h.skill.name().to_owned()).as_deref(), Some(first), "{query}");
     }
-    assert!(index.search("zzz", 3).is_empty());
+    assert!(view.search("zzz", 3).is_empty());
     let tool = activate_tool(&view, Budget::default()).unwrap();
     assert!(tool.parameters["properties"]["search"].is_object());
     let request = ActivateRequest::from_json(&serde_json::json!({"search": "chart"})).unwrap();

@@ -11,14 +11,17 @@ use toolfold::conversation::Outcome;
 use toolfold::engine::{Engine, EngineBuilder, SkillLayer};
 use toolfold::profile::Arm;
 use toolfold::skill::{
-    ActivateRequest, ActiveSet, Answer, Budget, Caller, CategoryHint, FLOOR_TOKENS, Facts, MemoryFs, Permission,
-    PermissionRule, Permissions, Precedence, Scope, SkillLibrary, SkillTool, SkillView, activate, activate_tool,
-    catalog_text,
+    ActivateRequest, ActiveSet, Answer, Budget, Caller, CategoryHint, Facts, MemoryFs, Permission, PermissionRule,
+    Permissions, Precedence, Scope, SkillLibrary, SkillTool, SkillView, activate, activate_tool, catalog_text,
 };
 use toolfold_testing::sample;
+use toolfold_testing::with;
 
 use super::{discover, root};
 use crate::talk::{Call, Dispatch, Talk};
+
+/// The documented cost of the declaration without any skill, in tokens.
+const FLOOR_TOKENS: usize = 450;
 
 /// An engine of the Excel domain under an arm.
 fn builder(arm: Arm) -> EngineBuilder {
@@ -120,7 +123,7 @@ fn five_thousand_skills_cost_no_more_than_the_budget() {
         let bounded = activate_tool(&view, Budget::default()).unwrap();
         let count = |tool: &SkillTool| billed(&tool.name, &tool.description, &tool.parameters);
         let layer = SkillLayer::new(view.clone(), Arc::new(fs.clone())).counted_by(Budget::Tokens(2_000), count);
-        let fitted = layer.tool().unwrap();
+        let (fitted, _) = layer.declared().unwrap();
         let parameters: Value = serde_json::from_str(fitted.parameters_text()).unwrap();
         let mut exact = bounded.clone();
         (exact.description, exact.parameters) = (fitted.description().to_owned(), parameters);
@@ -221,8 +224,8 @@ fn a_denied_name_is_in_no_answer_and_in_no_count() {
     skills.extend((0..300).map(|n| (format!("salary-{n}"), "Common words.".to_owned())));
     let fs = files(&skills);
     let library = library(&fs);
-    let rules = vec![PermissionRule::new("salary-*", Permission::Deny)];
-    let denied = SkillView::new(&library, &Permissions::new(rules), Caller::Model);
+    let rules = vec![PermissionRule { pattern: "salary-*".to_owned(), permission: Permission::Deny }];
+    let denied = SkillView::new(&library, &with!(Permissions::default(), layers = vec![rules]), Caller::Model);
     let absent = view_of(&skills[..300]);
     let same = |of: &dyn Fn(&SkillView) -> String| {
         let (one, other) = (of(&denied), of(&absent));
@@ -263,7 +266,7 @@ fn searching_and_activating_do_not_change_the_array() {
     let skills: Vec<_> = (0..2_000).map(|n| (format!("skill-{n}"), format!("Does thing {n}."))).collect();
     let fs = files(&skills);
     let layer = SkillLayer::new(view(&library(&fs)), Arc::new(fs));
-    assert!(layer.list().unwrap().omitted > 0);
+    assert!(layer.declared().unwrap().1.omitted > 0);
     let mut talk = builder(Arm::Stable).skills(layer).build().unwrap().talk();
     let before = talk.tools().json().to_owned();
     let mut ask = |arguments: Value| match talk.dispatch(&Call::fresh("activate_skill", arguments)) {
@@ -317,8 +320,8 @@ fn the_model_can_select_every_copy_of_a_name() {
 fn an_approval_of_a_copy_does_not_cover_another() {
     let (fs, roots) = copies();
     let library = discover(&fs, roots, Precedence::Scopes).0;
-    let rules = vec![PermissionRule::new("commit", Permission::Ask)];
-    let view = SkillView::new(&library, &Permissions::new(rules.clone()), Caller::Model);
+    let rules = vec![PermissionRule { pattern: "commit".to_owned(), permission: Permission::Ask }];
+    let view = SkillView::new(&library, &with!(Permissions::default(), layers = vec![rules.clone()]), Caller::Model);
     for name in ["commit", "commit@user", "commit@project:2"] {
         let answer = call(&fs, &view, &json!({"name": name}));
         assert_eq!(answer, Ok(Answer::NeedsApproval { name: name.to_owned() }));
@@ -333,8 +336,8 @@ fn an_approval_of_a_copy_does_not_cover_another() {
     assert!(is_active("commit@user"));
     assert!(!is_active("commit") && !is_active("commit@project:2"));
     // A denial applies in every scope.
-    let denied = vec![PermissionRule::new("commit", Permission::Deny)];
-    let view = SkillView::new(&library, &Permissions::new(denied), Caller::Model);
+    let denied = vec![PermissionRule { pattern: "commit".to_owned(), permission: Permission::Deny }];
+    let view = SkillView::new(&library, &with!(Permissions::default(), layers = vec![denied]), Caller::Model);
     for name in ["commit", "commit@project", "commit@project:2"] {
         assert!(call(&fs, &view, &json!({"name": name})).is_err(), "{name}");
     }

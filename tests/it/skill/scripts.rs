@@ -21,8 +21,9 @@ fn facts(limit: u64) -> Map<String, Value> {
 
 fn tool(limit: u64, asks: Option<&str>) -> Tool {
     let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
-    let effects = vec!["isolation: a test".to_owned()];
-    let run = SkillRun::new(facts(limit)).with_asks(asks.map(str::to_owned)).with_effects(effects);
+    let mut run = SkillRun::default();
+    (run.facts, run.asks) = (facts(limit), asks.map(str::to_owned));
+    run.effects.push("isolation: a test".to_owned());
     Tool::new("skill:report", "Writes a report.", schema).unwrap().with_skill_run(run)
 }
 
@@ -41,7 +42,7 @@ fn engine(policy: &str, store: &Arc<MemoryStore>, tool: Tool) -> (Engine, Approv
 }
 
 fn talk(policy: &str, tool: Tool) -> (Conversation, Approver, Arc<MemoryStore>) {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (engine, approver) = engine(policy, &store, tool);
     (engine.conversation(Wire::OpenAiChat).id("c").start().unwrap(), approver, store)
 }
@@ -94,7 +95,7 @@ fn a_script_is_never_forwarded_twice_for_one_call() {
         }
     }
     // The log of a process that ended during the run is replayed.
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (engine, _) = engine(allow, &store, tool(1, None));
     let mut first = engine.conversation(Wire::OpenAiChat).id("c").start().unwrap();
     assert!(matches!(first.call_in("m", "c1", "skill_report", json!({"n": 1})).unwrap(), Outcome::Forward(_)));
@@ -137,7 +138,7 @@ fn rules_decide_on_the_skill_and_a_reason_of_the_skill_asks_each_time() {
 
 #[test]
 fn an_approval_is_void_if_the_facts_have_changed() {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (before, approver) = engine("", &store, tool(1, None));
     let mut conversation = before.conversation(Wire::OpenAiChat).id("c").start().unwrap();
     let waits = conversation.dispatch(&Call::new("c1", "skill_report", json!({"n": 1})));
@@ -158,7 +159,7 @@ fn without_a_policy_no_script_is_a_tool() {
 
 #[test]
 fn the_name_is_legal_on_every_wire_and_both_names_are_accepted() {
-    let store = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::default());
     let (engine, _) = engine("", &store, tool(1, None));
     for wire in Wire::ALL {
         let mut conversation = engine.talk_on(wire);

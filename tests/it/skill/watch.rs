@@ -4,6 +4,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use toolfold::skill::{Discovery, DiscoveryCache, DiskFs, Root, Scope, SkillLibrary, SkillWatcher};
+use toolfold_testing::with;
 
 use super::skill;
 
@@ -12,7 +13,7 @@ fn a_change_replaces_the_library_and_not_the_old_one() {
     let base = std::env::temp_dir().join(format!("toolfold-watch-{}", std::process::id()));
     std::fs::create_dir_all(base.join("skills/one")).unwrap();
     std::fs::write(base.join("skills/one/SKILL.md"), skill("one", "first", "")).unwrap();
-    let root = |name: &str| Root::new(base.join(name), Scope::User).with_trusted(true);
+    let root = |name: &str| with!(Root::new(base.join(name), Scope::User), trusted = true);
     let discovery = Discovery::new(vec![root("skills"), root("later")]);
     let mut cache = DiscoveryCache::default();
     let library = SkillLibrary::discover(&DiskFs, discovery, &mut cache).value;

@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolfold::tokens::{Meter, Tiktoken, count_request, count_tools};
+use toolfold::tokens::{Meter, Tiktoken, count_tools};
+
+use super::count_request;
 
 use super::read;
 

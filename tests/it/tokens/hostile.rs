@@ -2,14 +2,16 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolfold::tokens::{Encoding, Function, Reason, Tiktoken, TokenCounter, count_request, render, unverified};
+use toolfold::tokens::{Encoding, Function, Reason, Tiktoken, TokenCounter, render, unverified};
+
+use super::count_request;
 
 #[test]
 fn runs_of_one_character_are_counted() {
     let runs =
         ["a", "A", " ", "\n", "\t", "汉", "\u{301}", "a\u{301}", "!", "/", "'", "1", "\0", "\r\n", "😀", "\u{3000}"];
     for run in toolfold_testing::sample(runs, 6) {
-        for encoding in Encoding::ALL {
+        for encoding in [Encoding::O200kBase, Encoding::Cl100kBase] {
             let size = if cfg!(debug_assertions) { 1 << 17 } else { 1 << 20 };
             let text = run.repeat(size / run.len());
             let tokens = Tiktoken::new(encoding).count(&text);
@@ -21,7 +23,7 @@ fn runs_of_one_character_are_counted() {
 #[test]
 fn long_ordinary_text_counts_as_the_sum_of_its_parts() {
     let part = "Reads \"one\" sheet, 12 rows: 表格。\n";
-    for encoding in Encoding::ALL {
+    for encoding in [Encoding::O200kBase, Encoding::Cl100kBase] {
         let counter = Tiktoken::new(encoding);
         // Between two and 3,000 repetitions of the part: cuts fall anywhere in it, and every part
         // costs the same.

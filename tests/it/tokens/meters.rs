@@ -1,6 +1,6 @@
 //! Meters by name.
 
-use toolfold::tokens::{Encoding, Meter, Tiktoken};
+use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter};
 
 #[test]
 fn meter_names_round_trip() {
@@ -53,11 +53,28 @@ fn invalid_meter_names_are_explained() {
     check_error(&"x".repeat(500), &format!("`{}…` is not a meter: {FORMS}", "x".repeat(80)));
 }
 
+/// A counter that stores the text that it counted last.
+#[derive(Default)]
+struct Recorder(std::cell::RefCell<String>);
+
+impl TokenCounter for Recorder {
+    fn name(&self) -> &str {
+        "recorder"
+    }
+
+    fn count(&self, text: &str) -> usize {
+        text.clone_into(&mut self.0.borrow_mut());
+        0
+    }
+}
+
 #[test]
 fn the_json_meter_counts_the_compact_array() {
     let tools = [serde_json::json!({"name": "a", "x": 1}), serde_json::json!({"name": "b"})];
     let texts = "json/o200k_base".parse::<Meter>().unwrap().tool_texts(&tools).unwrap();
-    assert_eq!(texts.whole_text(), serde_json::to_string(&tools).unwrap());
+    let recorder = Recorder::default();
+    let _ = texts.total(&recorder);
+    assert_eq!(recorder.0.into_inner(), serde_json::to_string(&tools).unwrap());
     assert!(texts.reasons.is_empty());
     let counter = Tiktoken::new(Encoding::O200kBase);
     assert!(texts.total(&counter) > texts.marginal(&counter).iter().sum());

@@ -2,7 +2,9 @@
 //! they are sent.
 
 use serde_json::{Value, json};
-use toolfold::tokens::{Encoding, Reason, RequestContext, Tiktoken, TokenCounter, count_request, count_request_with};
+use toolfold::tokens::{Encoding, Reason, RequestContext, Tiktoken, TokenCounter, count_request_with};
+
+use super::count_request;
 use toolfold_testing::with;
 
 fn n(text: &str) -> usize {

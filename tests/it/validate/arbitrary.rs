@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolfold::engine::validate::{MAX_INVALID, MAX_INVALID_BYTES, Validator};
+use toolfold::engine::validate::Validator;
+
+use super::{MAX_INVALID, MAX_INVALID_BYTES};
 
 fn json_value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

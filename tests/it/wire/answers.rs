@@ -263,7 +263,7 @@ fn expansions_answer_with_text_unless_native() {
 fn native_expansions_use_the_providers_format() {
     let engine = excel(Arm::Native);
     let presentation = engine.presentation(Arm::Native);
-    let format = presentation.deferred().iter().find(|entry| entry.category == "format").unwrap();
+    let format = presentation.deferred.iter().find(|entry| entry.category == "format").unwrap();
     let [answer] = &answered(&engine, Wire::Anthropic, EXPAND_TOOLS, open_format())[..] else { panic!("one answer") };
     let references = answer["content"].as_array().unwrap();
     assert_eq!(references.len(), format.tools.len());

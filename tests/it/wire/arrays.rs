@@ -80,7 +80,7 @@ fn native_on_anthropic_declares_everything_and_defers_the_extended() {
     let tools = array.as_array().unwrap();
     assert_eq!(tools.len(), engine.catalog().len() + 1);
     let deferred = tools.iter().filter(|tool| tool["defer_loading"] == true).count();
-    let extended = engine.assignment().iter().filter(|own| own.tier == toolfold::profile::Tier::Extended).count();
+    let extended = engine.assignment().tools.iter().filter(|own| own.tier == toolfold::profile::Tier::Extended).count();
     assert_eq!(deferred, extended);
     assert!(tools.iter().all(|tool| tool["input_schema"]["properties"].is_object()), "whole, not stubs");
     let last = tools.last().unwrap();
@@ -200,7 +200,7 @@ fn a_schema_without_a_type_is_given_an_objects() {
 
 #[test]
 fn an_empty_catalog_sends_an_empty_array() {
-    let engine = Engine::builder(Catalog::new()).build().unwrap();
+    let engine = Engine::builder(Catalog::default()).build().unwrap();
     for wire in Wire::ALL {
         assert_eq!(engine.talk_on(wire).tools().json(), "[]", "{wire}");
     }

@@ -1,7 +1,7 @@
 //! The capability table, and what follows from it.
 
 use toolfold::profile::{Arm, Delivery};
-use toolfold::wire::{Capabilities, CapabilityRow, ModelId, ModelPattern, Support, Wire};
+use toolfold::wire::{Capabilities, ModelId, Support, Wire};
 
 use super::excel;
 
@@ -13,10 +13,10 @@ fn every_row_of_the_shipped_table_has_a_source_and_date() {
     let loaded = Capabilities::parse(&text, SHIPPED);
     assert_eq!(loaded.diagnostics, []);
     assert_eq!(&loaded.value, Capabilities::builtin());
-    assert_eq!(loaded.value.rows().count(), text.matches("[[capability]]").count());
-    let rows = loaded.value.rows().map(|row| (&row.source, &row.date));
-    let rows = rows.chain(loaded.value.caches().map(|row| (&row.source, &row.date)));
-    for (source, date) in rows.chain(loaded.value.limit_rows().map(|row| (&row.source, &row.date))) {
+    assert_eq!(loaded.value.rows.len(), text.matches("[[capability]]").count());
+    let rows = loaded.value.rows.iter().map(|row| (&row.source, &row.date));
+    let rows = rows.chain(loaded.value.caches.iter().map(|row| (&row.source, &row.date)));
+    for (source, date) in rows.chain(loaded.value.limits.iter().map(|row| (&row.source, &row.date))) {
         assert!(
             !source.contains("design/") && !source.contains("../"),
             "{source}: cites what is not in the repository"
@@ -195,15 +195,19 @@ fn spellings_of_one_model_have_one_capability_cache_and_limit() {
 
 #[test]
 fn hosts_are_detected_in_ids() {
-    let host = |model| ModelId::parse(model).host.map(toolfold::model::Host::name);
+    use toolfold::model::Host;
+    let host = |model| ModelId::parse(model).host;
     for (model, expected) in [
-        ("us.anthropic.claude-opus-4-5-20251101-v1:0", Some("bedrock")),
-        ("arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-5-20251101-v1:0", Some("bedrock")),
-        ("claude-opus-4-5@20251101", Some("vertex")),
-        ("publishers/google/models/gemini-2.5-pro", Some("vertex")),
-        ("azure/gpt-5.4", Some("azure")),
-        ("azure_openai:o3-mini", Some("azure")),
-        ("openrouter/openai/gpt-5.4", Some("openrouter")),
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", Some(Host::Bedrock)),
+        (
+            "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-opus-4-5-20251101-v1:0",
+            Some(Host::Bedrock),
+        ),
+        ("claude-opus-4-5@20251101", Some(Host::Vertex)),
+        ("publishers/google/models/gemini-2.5-pro", Some(Host::Vertex)),
+        ("azure/gpt-5.4", Some(Host::Azure)),
+        ("azure_openai:o3-mini", Some(Host::Azure)),
+        ("openrouter/openai/gpt-5.4", Some(Host::OpenRouter)),
         ("openai/gpt-5.4", None),
         ("gpt-5.4", None),
     ] {
@@ -241,19 +245,22 @@ fn without_a_model_only_rows_for_every_model_count() {
     assert_eq!(note("claude-opus-4.5"), None);
 }
 
-fn row(model: &str, native: Option<Support>, in_result: Option<Support>) -> CapabilityRow {
-    let mut row = CapabilityRow::new(Wire::Anthropic, ModelPattern::glob(model));
-    (row.native, row.in_result) = (native, in_result);
-    (row.source, row.date) = ("own measurement".to_owned(), "2026-11-21".to_owned());
-    row
+/// The built-in table behind own rows, each with a wire, a model and a cell.
+fn overridden(rows: &[(Wire, &str, &str)]) -> Capabilities {
+    let mut text = String::new();
+    for (wire, model, cell) in rows {
+        text +=
+            &format!("[[capability]]\nwire = '{wire}'\nmodel = '{model}'\n{cell}\nsource = 'own'\ndate = '2026-11'\n");
+    }
+    Capabilities::parse(&text, "own.toml").into_result().unwrap().over(Capabilities::builtin())
 }
 
 #[test]
 fn overrides_precede_by_cell_and_specificity() {
-    let table = Capabilities::builtin().with([
-        row("*", None, Some(Support::Yes)),
-        row("claude-opus-*", Some(Support::No), None),
-        row("claude-opus-5*", Some(Support::Unprobed), None),
+    let table = overridden(&[
+        (Wire::Anthropic, "*", "in_result = 'yes'"),
+        (Wire::Anthropic, "claude-opus-*", "native = 'no'"),
+        (Wire::Anthropic, "claude-opus-5*", "native = 'unprobed'"),
     ]);
     let of = |model| table.of(Wire::Anthropic, Some(model));
     assert_eq!(of("claude-opus-5.5").of(Delivery::Native), Support::Unprobed);
@@ -270,7 +277,7 @@ fn a_faulty_table_is_diagnosed() {
     let unsourced =
         Capabilities::parse("[[capability]]\nwire = 'mcp'\nmodel = '*'\nsource = ''\ndate = '2026-11'", "c.toml");
     assert_eq!(unsourced.diagnostics[0].code, "unsourced-capability");
-    assert_eq!(unsourced.value.rows().count(), 0);
+    assert_eq!(unsourced.value.rows.len(), 0);
 }
 
 #[test]
@@ -291,9 +298,7 @@ fn auto_is_native_only_if_the_table_allows_it() {
     ] {
         assert_ne!(arm(wire, model).arm(), Arm::Native, "{wire} {model:?}");
     }
-    let mut lie = row("*", Some(Support::Yes), None);
-    lie.wire = Wire::Mcp;
-    let lying = Capabilities::builtin().with([lie]);
+    let lying = overridden(&[(Wire::Mcp, "*", "native = 'yes'")]);
     assert_ne!(
         engine.conversation(Wire::Mcp).capabilities(&lying).start().unwrap().arm(),
         Arm::Native,
@@ -318,7 +323,7 @@ fn an_unavailable_arm_is_rejected_with_a_reason() {
     );
     assert!(on(Wire::Gemini, None).unwrap_err().to_string().contains("Gemini has no deferred tools"));
     let stable = excel(Arm::Stable);
-    let no = Capabilities::builtin().with([row("*", None, Some(Support::No))]);
+    let no = overridden(&[(Wire::Anthropic, "*", "in_result = 'no'")]);
     assert!(stable.conversation(Wire::Anthropic).capabilities(&no).start().is_err());
     assert_eq!(stable.conversation(Wire::Anthropic).id("s").start().unwrap().id(), "s");
 }
@@ -364,7 +369,7 @@ fn rows_match_models_by_family_version_or_glob() {
         let loaded = row(models);
         let diagnostic = loaded.diagnostics.first().unwrap_or_else(|| panic!("{models}")).to_string();
         assert!(diagnostic.contains(why) && diagnostic.contains("own.toml:"), "{diagnostic}");
-        assert_eq!(loaded.value.rows().count(), 0);
+        assert_eq!(loaded.value.rows.len(), 0);
     }
 }
 

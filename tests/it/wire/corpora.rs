@@ -6,6 +6,7 @@ use toolfold::catalog::{Catalog, Format};
 use toolfold::engine::Engine;
 use toolfold::profile::{ExpandRequest, ToolProfile};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use super::arms;
 use crate::talk::Talk;
@@ -56,8 +57,8 @@ fn corpus_every_array_has_its_wires_format() {
                     faults.push(format!("{name} {wire} {arm}: {}", errors[0]));
                 }
                 let before = session.digest();
-                let categories = session.presentation().deferred().iter().map(|entry| entry.category.to_string());
-                let request = ExpandRequest::default().with_categories(categories.collect());
+                let categories = session.presentation().deferred.iter().map(|entry| entry.category.to_string());
+                let request = with!(ExpandRequest::default(), categories = categories.collect());
                 session.expand(&request);
                 let changes = arm == toolfold::profile::Arm::Seed && !session.opened().is_empty();
                 assert_eq!(session.digest() != before, changes, "{name} {wire} {arm}");

@@ -117,9 +117,9 @@ proptest! {
             let array = engine.talk_on(wire).tools().json().to_owned();
             let mut rest = array.as_str();
             for entry in engine.catalog().foreign() {
-                let at = rest.find(entry.text());
-                prop_assert!(at.is_some(), "{} {}: {} in {}", wire, arm, entry.text(), array);
-                rest = &rest[at.unwrap() + entry.text().len()..];
+                let at = rest.find(&*entry.text);
+                prop_assert!(at.is_some(), "{} {}: {} in {}", wire, arm, entry.text, array);
+                rest = &rest[at.unwrap() + entry.text.len()..];
             }
             prop_assert!(serde_json::from_str::<Value>(&array).is_ok(), "{}", array);
         }

@@ -218,7 +218,7 @@ fn policy_judges_the_tools_own_input() {
     ] {
         let text = format!("[[rule]]\ndecide = \"deny\"\ntool = \"t\"\nargs = {{ {rule} }}\n");
         let file = PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap();
-        let (policy, _) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+        let (policy, _) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), || 1_000);
         let catalog = Catalog::from_mcp(&tools(&input).to_string()).unwrap();
         let engine = Engine::builder(catalog).arm(Arm::Full).policy(policy).build().unwrap();
         let mut conversation = engine.talk_on(Wire::Anthropic);

@@ -243,7 +243,7 @@ fn hints_of_a_host_replace_those_of_the_list() {
     let listed = tool(Format::Mcp, "t", &json!({"annotations": {"readOnlyHint": true, "title": "T"}}), &json!({}));
     let catalog = Catalog::from_mcp(&json!([listed]).to_string()).unwrap();
     let own = catalog.at(0).unwrap().clone().with_annotations(toolfold::catalog::Annotations::default());
-    let mut catalog = Catalog::new();
+    let mut catalog = Catalog::default();
     catalog.add(own).unwrap();
     let engine = Engine::builder(catalog).build().unwrap();
     let array: Value = engine.talk_on(Wire::Mcp).tools().value();

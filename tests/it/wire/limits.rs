@@ -10,6 +10,14 @@ use toolfold::wire::{Capabilities, Limits, RenderedFacts, Wire};
 use super::{arms, engine, excel};
 use crate::talk::Talk;
 
+fn limits_of(wire: Wire, model: Option<&str>) -> Limits {
+    Capabilities::builtin().limits(wire, model)
+}
+
+fn parts(rule: &NameRule) -> (usize, &str, bool) {
+    (rule.max_len, &rule.joints, rule.letter_first)
+}
+
 /// The facts about an array, read from its JSON.
 fn facts_of(wire: Wire, array: &Value) -> RenderedFacts {
     let mut facts = RenderedFacts::default();
@@ -49,7 +57,7 @@ fn tool_facts(entry: &Value) -> Option<ToolFacts> {
 #[track_caller]
 fn check(wire: Wire, model: Option<&str>, array: &Value, expected: &[&str]) {
     let facts = facts_of(wire, array);
-    let said: Vec<String> = Limits::of(wire, model)
+    let said: Vec<String> = limits_of(wire, model)
         .check(wire, &facts)
         .iter()
         .map(|one| {
@@ -66,20 +74,20 @@ fn function(name: &str) -> Value {
 
 #[test]
 fn every_wire_has_its_limits() {
-    let most = |wire| Limits::of(wire, None).max_tools.map(|most| most.value);
+    let most = |wire| limits_of(wire, None).max_tools.map(|most| most.value);
     assert_eq!(Wire::ALL.map(most), [Some(128), Some(128), None, Some(512), None, None]);
-    let rule = |wire| Limits::of(wire, Some("any")).name;
-    assert_eq!(rule(Wire::OpenAiChat), NameRule::new(64, "_-", false).unwrap());
-    assert_eq!(rule(Wire::OpenAiResponses), NameRule::new(64, "_-", false).unwrap());
-    assert_eq!(rule(Wire::Anthropic), NameRule::new(128, "_-", false).unwrap());
-    assert_eq!(rule(Wire::Gemini), NameRule::new(64, "_.-", true).unwrap());
-    assert_eq!(rule(Wire::Mcp), NameRule::new(128, "_-.", false).unwrap());
-    let anthropic = Limits::of(Wire::Anthropic, None);
+    let rule = |wire| limits_of(wire, Some("any")).name;
+    assert_eq!(parts(&rule(Wire::OpenAiChat)), (64, "_-", false));
+    assert_eq!(parts(&rule(Wire::OpenAiResponses)), (64, "_-", false));
+    assert_eq!(parts(&rule(Wire::Anthropic)), (128, "_-", false));
+    assert_eq!(parts(&rule(Wire::Gemini)), (64, "_.-", true));
+    assert_eq!(parts(&rule(Wire::Mcp)), (128, "_-.", false));
+    let anthropic = limits_of(Wire::Anthropic, None);
     assert_eq!(anthropic.max_strict.map(|most| most.value), Some(20));
-    assert_eq!(anthropic.property_key.map(|key| key.value), Some(NameRule::new(64, "_.-", false).unwrap()));
-    let long = |model| Limits::of(Wire::OpenAiChat, model).max_description.map(|most| most.value);
+    assert_eq!(anthropic.property_key.as_ref().map(|key| parts(&key.value)), Some((64, "_.-", false)));
+    let long = |model| limits_of(Wire::OpenAiChat, model).max_description.map(|most| most.value);
     assert_eq!([long(None), long(Some("gpt-5.4")), long(Some("azure/gpt-5.4"))], [None, None, Some(1_024)]);
-    let tokens = |wire, model| Limits::of(wire, model).tokens;
+    let tokens = |wire, model| limits_of(wire, model).tokens;
     let factors = |model| tokens(Wire::Anthropic, Some(model)).map(|own| (own.array, own.json));
     assert_eq!(tokens(Wire::OpenAiChat, None), Some(TokenFactors::default()));
     assert_eq!(tokens(Wire::Mcp, None), None, "where nothing is known");
@@ -89,7 +97,7 @@ fn every_wire_has_its_limits() {
 
 #[test]
 fn a_rule_for_names() {
-    let gemini = Limits::of(Wire::Gemini, None).name;
+    let gemini = limits_of(Wire::Gemini, None).name;
     for (name, fits) in [
         ("a", true),
         ("_a", true),
@@ -106,9 +114,10 @@ fn a_rule_for_names() {
         assert_eq!(gemini.fits(name), fits, "{name}");
     }
     assert!(gemini.fits(&"a".repeat(64)) && !gemini.fits(&"a".repeat(65)));
-    assert!(Limits::of(Wire::OpenAiChat, None).name.fits("9a"));
+    assert!(limits_of(Wire::OpenAiChat, None).name.fits("9a"));
     for (max_len, joints) in [(15, "_"), (64, "-"), (64, "_ä"), (64, "_a")] {
-        assert!(NameRule::new(max_len, joints, false).is_err(), "{max_len} {joints}");
+        let written = json!({"max_len": max_len, "joints": joints});
+        assert!(serde_json::from_value::<NameRule>(written).is_err(), "{max_len} {joints}");
     }
 }
 
@@ -173,7 +182,7 @@ fn names_parameters_descriptions_and_strict_tools() {
 fn many_violations_are_counted() {
     let bad: Vec<Value> = (0..50).map(|n| function(&format!("t.{n}"))).collect();
     let facts = facts_of(Wire::OpenAiChat, &json!(bad));
-    let said = Limits::of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
+    let said = limits_of(Wire::OpenAiChat, None).check(Wire::OpenAiChat, &facts);
     assert_eq!(said.len(), 21);
     assert!(said.last().unwrap().message.starts_with("30 more tools"), "{said:?}");
 }
@@ -231,7 +240,7 @@ fn facts_are_read_from_every_array() {
             let searched = wire == Wire::OpenAiResponses && arm == Arm::Native;
             let sent = presentation.array(engine.catalog(), &plan).count();
             assert_eq!(facts.tools.len() + usize::from(searched), sent, "{wire} {arm}: the search is no function");
-            let refused = Limits::of(wire, None).check(wire, &facts);
+            let refused = limits_of(wire, None).check(wire, &facts);
             let refused: Vec<_> = refused.iter().filter(|one| one.code != "large-namespace").collect();
             assert!(refused.is_empty(), "{wire} {arm}: {refused:?}");
         }
@@ -247,8 +256,8 @@ fn a_configuration_overrides_limit_by_limit() {
     let most = |model| table.limits(Wire::OpenAiChat, model).max_tools.map(|most| (most.value, most.source));
     assert_eq!(most(Some("local-llama")), Some((1_000, "own, 2026-11".to_owned())));
     assert_eq!(most(Some("gpt-5.4")).map(|most| most.0), Some(128));
-    assert_eq!(table.limits(Wire::OpenAiChat, Some("local-llama")).name.max_len(), 64, "the rest stays");
-    assert_eq!(table.limits(Wire::Mcp, None).name.max_len(), 20);
+    assert_eq!(table.limits(Wire::OpenAiChat, Some("local-llama")).name.max_len, 64, "the rest stays");
+    assert_eq!(table.limits(Wire::Mcp, None).name.max_len, 20);
     let short = rows.replace("max_len = 20", "max_len = 9");
     let why = Capabilities::parse(&short, "own.toml").diagnostics.first().unwrap().to_string();
     assert!(why.contains("at least 16") && why.contains("own.toml:10"), "{why}");
@@ -263,19 +272,19 @@ fn limits_exclude_arms() {
         })
         .collect();
     let engine = engine(&json!(tools), "", Arm::Full);
-    let limits = Limits::of(Wire::OpenAiChat, None);
+    let limits = limits_of(Wire::OpenAiChat, None);
     let refuses =
         |arm, extra| limits.refuses(Wire::OpenAiChat, engine.catalog(), engine.assignment(), arm, extra).is_some();
     assert!(!refuses(Arm::Full, 1) && refuses(Arm::Full, 2), "127 tools, and what the host adds");
     assert!(!refuses(Arm::Stable, 0) && refuses(Arm::Stable, 1), "expand_tools is one more");
     assert!(!refuses(Arm::Index, 100));
     let searched = |extra| {
-        let limits = Limits::of(Wire::OpenAiResponses, None);
+        let limits = limits_of(Wire::OpenAiResponses, None);
         limits.refuses(Wire::OpenAiResponses, engine.catalog(), engine.assignment(), Arm::Native, extra)
     };
     assert_eq!(searched(100), None, "namespaces count once");
     assert_eq!(
-        Limits::of(Wire::Anthropic, None).refuses(
+        limits_of(Wire::Anthropic, None).refuses(
             Wire::Anthropic,
             engine.catalog(),
             engine.assignment(),

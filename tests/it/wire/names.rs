@@ -10,6 +10,7 @@ use toolfold::engine::{Engine, PolicyLayer};
 use toolfold::policy::{MemoryStore, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::{Arm, ExpandRequest};
 use toolfold::wire::Wire;
+use toolfold_testing::with;
 
 use super::engine;
 use crate::talk::Talk;
@@ -123,7 +124,7 @@ fn names_with_blanks_are_sent_under_others() {
 fn policy_rules_use_the_given_name() {
     for rule in ["[[rule]]\ntool = \"get weather\"\ndecide = \"deny\"\nargs = { a = \"x\" }", "deny = [\"获取*\"]"] {
         let file = PolicyFile::load(rule, "policy.toml", PolicyScope::User).into_result().unwrap();
-        let (policy, _) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::new()), || 1_000);
+        let (policy, _) = PolicyLayer::open(Policy::new(vec![file]), Arc::new(MemoryStore::default()), || 1_000);
         let tools = json!([folded("get weather"), folded("获取天气"), folded("other")]);
         let catalog = Catalog::from_mcp(&tools.to_string()).unwrap();
         let engine = Engine::builder(catalog).arm(Arm::Full).policy(policy).build().unwrap();
@@ -275,7 +276,7 @@ fn two_thousand_names_at_once_are_rejected() {
     let outcome = conversation.call("c", "expand_tools", json!({"tools": names})).unwrap();
     assert!(outcome.content().unwrap().contains("at most 200 names at once"), "{outcome:?}");
     assert!(conversation.opened().is_empty());
-    let expansion = conversation.expand(&ExpandRequest::default().with_tools(vec!["server_tool_7".to_owned()]));
+    let expansion = conversation.expand(&with!(ExpandRequest::default(), tools = vec!["server_tool_7".to_owned()]));
     assert_eq!(expansion.opened.len(), 1);
 }
 

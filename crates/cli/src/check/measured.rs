@@ -153,14 +153,14 @@ impl Wanted {
         let shown = counting.each(&control, &details)?;
         let mut tools = Vec::with_capacity(full.len());
         let costs = full.into_iter().zip(shown);
-        for ((tool, own), (full, shown)) in control.catalog().iter().zip(control.assignment().iter()).zip(costs) {
+        for ((tool, own), (full, shown)) in control.catalog().iter().zip(control.assignment().tools.iter()).zip(costs) {
             let mut locked = LockedTool::new(tool, own, full, shown);
             locked.parts = parts(tool, full, |tools| counting.total(tools).unwrap_or_default());
             tools.push(locked);
         }
         tools.sort_by(|a, b| a.name.cmp(&b.name));
         let (name, toml) = match &input.profile {
-            Some(profile) => (profile.name().to_owned(), profile.to_toml(&input.catalog)),
+            Some(profile) => (profile.name.clone(), profile.to_toml(&input.catalog)),
             None => ("off".to_owned(), String::new()),
         };
         let profile = ProfileId::new(name, digest(&Value::from(toml)));
@@ -188,7 +188,13 @@ fn counted(arm: Arm) -> Arm {
 fn details(engine: &Engine, arm: Arm) -> Vec<Option<Detail>> {
     let (catalog, assignment) = (engine.catalog(), engine.assignment());
     let plan = engine.presentation(arm).plan(catalog, assignment, &Expanded::default());
-    (0..catalog.len()).map(|at| plan.detail(at).filter(|detail| detail.is_in_array())).collect()
+    let mut details = vec![None; catalog.len()];
+    for planned in plan.tools {
+        if let Some(detail) = details.get_mut(planned.index).filter(|_| planned.detail.is_in_array()) {
+            *detail = Some(planned.detail);
+        }
+    }
+    details
 }
 
 struct Counting<'m> {
@@ -205,7 +211,7 @@ impl Counting<'_> {
     /// The marginal cost of every tool at its detail; 0 for a tool that is not shown.
     fn each(&self, engine: &Engine, details: &[Option<Detail>]) -> Result<Vec<usize>, Failure> {
         let mut tools = Vec::new();
-        for ((tool, own), detail) in engine.catalog().iter().zip(engine.assignment().iter()).zip(details) {
+        for ((tool, own), detail) in engine.catalog().iter().zip(engine.assignment().tools.iter()).zip(details) {
             if let Some(detail) = detail {
                 let text = chat_tool(&Folded::new(tool, *detail, own.summary.as_deref()));
                 tools.push(serde_json::from_str(&text).map_err(Failure::wrong)?);

@@ -193,7 +193,7 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         full_tokens: array_tokens(&own.full, &meter),
     });
     let layers = Layers::showing(config)?.report_scripts(config);
-    let policy = layers.policy.as_ref().map(toolfold::engine::PolicyLayer::policy);
+    let policy = layers.policy.as_ref().map(|layer| &*layer.policy);
     let mut listed = BTreeMap::new();
     for (name, seen) in &probed.servers {
         if let Some(list) = &seen.list {

@@ -180,7 +180,9 @@ impl OpenLayers {
             for (shown, origin) in origins {
                 owners.insert(shown.clone(), (ToolOrigin::Mcp(origin.of.clone()), origin.tool.clone()));
             }
-            builder = builder.policy(policy.clone().origins(owners).trusted_servers(self.trusted.clone()));
+            let mut policy = policy.clone();
+            (policy.origins, policy.trusted_servers) = (Arc::new(owners), Arc::new(self.trusted.clone()));
+            builder = builder.policy(policy);
         }
         let hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner).contains(id);
         if let Some(skills) = &own.skills
@@ -202,11 +204,11 @@ impl OpenLayers {
         };
         let mut diagnostics = input.diagnostics;
         if let Some(policy) = &own.policy {
-            diagnostics.extend(records::unqualified_records(policy.policy(), origins));
+            diagnostics.extend(records::unqualified_records(&policy.policy, origins));
         }
         diagnostics.extend(conversation.diagnostics());
         let mut core = BTreeSet::new();
-        for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().iter()) {
+        for (tool, assigned) in engine.catalog().iter().zip(engine.assignment().tools.iter()) {
             if assigned.tier == Tier::Core {
                 core.insert(tool.name().to_string());
             }
@@ -259,7 +261,11 @@ impl GatewayLayers for OpenLayers {
             return BTreeMap::new();
         };
         let assigned = profile.assign(catalog).value;
-        catalog.names().zip(assigned.iter()).map(|(tool, own)| (tool.to_string(), own.category.to_string())).collect()
+        catalog
+            .names()
+            .zip(assigned.tools.iter())
+            .map(|(tool, own)| (tool.to_string(), own.category.to_string()))
+            .collect()
     }
 
     fn conversation_ended(&self, id: &str) {

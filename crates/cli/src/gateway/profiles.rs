@@ -29,9 +29,9 @@ pub(super) fn profiles(
 
 pub(super) fn check_profiles(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let servers = config.server_profiles().map(|(name, _)| (name.to_owned(), BTreeMap::new())).collect();
-    Input::of_servers(config.clone(), Catalog::new(), &servers)?;
+    Input::of_servers(config.clone(), Catalog::default(), &servers)?;
     for (name, options) in config.gateway_profiles() {
-        Input::of_servers(config.with_profile(options), Catalog::new(), &servers)?;
+        Input::of_servers(config.with_profile(options), Catalog::default(), &servers)?;
         if let Some(own) = settings.profiles.get(name) {
             let mut under = settings.clone();
             under.layers = own.layers.clone();

@@ -125,7 +125,7 @@ fn tool_record(tool: &Tool, trusted: bool, client: Option<&ClientProfile>) -> St
             write_assignment(&mut out, "shell", &serde_json::json!(shell).to_string(), why);
         }
         if client.and_then(|client| client.is_interactive(name)) == Some(false) {
-            let own = client.map_or("", ClientProfile::name);
+            let own = client.map_or("", |client| client.name.as_str());
             write_assignment(&mut out, "interactive", "false", &format!("{own} runs each command in a new process"));
         }
     }

@@ -12,7 +12,7 @@ use super::super::lines::{Line, Lines};
 use super::super::output::{Failure, Outcome, json_line, progress, say_all, stream_data};
 use super::history::HistoryArgs;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
-use toolfold::policy::eval::{Evaluated, evaluate, evaluate_after, evaluate_under, unknown_members};
+use toolfold::policy::eval::{Evaluated, evaluate, evaluate_under, unknown_members};
 use toolfold::policy::{Context, Past, Policy};
 
 /// Maximum number of unknown members that are reported.
@@ -125,8 +125,7 @@ fn judge_line(line: &Line, file: &str, under: &Under, named: &mut BTreeSet<Strin
     })?;
     say_unknown(&row, &Place::file(file).line_column(line.number, 1), named);
     let judged = match (&under.policy, &under.past) {
-        (Some(policy), Some((past, after))) => evaluate_after(policy, past, after, &row),
-        (Some(policy), None) => evaluate_under(policy, &row),
+        (Some(policy), after) => evaluate_under(policy, &row, after.as_ref().map(|(past, after)| (past, after))),
         (None, _) => evaluate(&row),
     };
     let mut judged = judged.map_err(|why| wrong(1, &why.to_string()))?;

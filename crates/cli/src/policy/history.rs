@@ -32,7 +32,7 @@ impl HistoryArgs {
     pub(super) fn read(&self, policy: &Policy, context: &mut Context) -> Result<Option<Past>, Failure> {
         let Some(file) = &self.history else { return Ok(None) };
         context.tenant = self.tenant.clone().unwrap_or_default();
-        let (mut past, mut last) = (Past::new(), 0);
+        let (mut past, mut last) = (Past::default(), 0);
         let mut lines = Lines::open_lines(file)?;
         let mut count = 0;
         while let Some(line) = lines.next()? {
@@ -54,8 +54,8 @@ impl HistoryArgs {
             last = record.seq;
             past.add(policy, context, &record.entry);
         }
-        context.session = self.session.clone().unwrap_or_else(|| past.session().to_owned());
-        context.now_ms = past.time_ms();
+        context.session = self.session.clone().unwrap_or_else(|| past.session.clone());
+        context.now_ms = past.time_ms;
         Ok(Some(past))
     }
 }

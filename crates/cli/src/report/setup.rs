@@ -5,7 +5,7 @@ use crate::input::Input;
 use crate::layers;
 use crate::output::Failure;
 use toolfold::model::ModelId;
-use toolfold::profile::{Arm, CacheRules, ToolProfile};
+use toolfold::profile::{Arm, CacheRules};
 use toolfold::tokens::Meter;
 use toolfold::wire::{Capabilities, Wire};
 use toolfold_measure::prices::PriceTable;
@@ -54,11 +54,11 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let row = PriceTable::builtin().row_for_model(model);
     let cache = cache(&capabilities, target);
     let named = !input.config.settings.skills.roots.is_empty();
-    let layer = layers::skill_layer(&input.config)?.filter(|layer| named || layer.skills() > 0);
+    let layer = layers::skill_layer(&input.config)?.filter(|layer| named || layer.view().names().len() > 0);
     let counts = layer.as_ref().map(|layer| {
-        let list = layer.list().cloned().unwrap_or_default();
+        let list = layer.declared().map(|(_, list)| list.clone()).unwrap_or_default();
         let mut cost = SkillCost::default();
-        cost.skills = layer.skills();
+        cost.skills = layer.view().names().len();
         cost.budget = input.config.settings.skills.budget.limit();
         (cost.full, cost.trimmed) = (list.full, list.trimmed);
         (cost.names_only, cost.omitted) = (list.names_only, list.omitted);
@@ -69,8 +69,8 @@ pub(super) fn report(input: &Input, arms: &[Arm], target: &Target) -> Result<Rep
     let backend = Backend::new(target.wire, target.named.then_some(model), &capabilities);
     let priced = Priced::new(model, model, row, (cache.0, &cache.1));
     let profile = ProfileInfo::new(
-        input.profile.as_ref().map_or("off", ToolProfile::name),
-        input.profile.as_ref().is_some_and(ToolProfile::is_derived),
+        input.profile.as_ref().map_or("off", |profile| profile.name.as_str()),
+        input.profile.as_ref().is_some_and(|profile| profile.derived),
     );
     let mut setup = Setup::new(&engine, backend, &target.meter, priced, profile);
     setup.arms = arms;

@@ -347,7 +347,7 @@ impl Dialogue {
             }
             restored.begin_log();
         }
-        restored.log_results(self.conversation.logs_results());
+        restored.log_results = self.conversation.log_results;
         self.conversation = restored;
         (self.records, self.written) = (Vec::new(), 0);
         let (arm, digest) = (self.conversation.arm(), self.conversation.digest());

@@ -16,7 +16,7 @@ use super::{RootArgs, settings, verdict_code};
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity, visible};
 use toolfold::engine::SkillLayer;
-use toolfold::skill::{Budget, Finding, Root, Scope, SkillLibrary};
+use toolfold::skill::{Budget, CatalogText, Finding, Root, Scope, SkillLibrary};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 #[derive(Debug, Args)]
@@ -142,15 +142,15 @@ struct Declared {
 impl Declared {
     fn measured(layer: SkillLayer, budget: Budget, counter: Tiktoken) -> Self {
         let layer = equipped(layer, budget);
-        let mut tokens = 0;
-        if let Some(tool) = layer.tool() {
+        let (mut tokens, mut list) = (0, CatalogText::default());
+        if let Some((tool, declared)) = layer.declared() {
+            list.clone_from(declared);
             let parameters = serde_json::from_str(tool.parameters_text()).unwrap_or_default();
             let (name, description) = (tool.name().as_str(), Some(tool.description()));
             let whole = render(&[Function::new(name, description, Some(&parameters))]);
             // The constant overhead of an array is excluded, as in a report.
             tokens = counter.count(&whole).saturating_sub(counter.count(&render(&[])));
         }
-        let list = layer.list().cloned().unwrap_or_default();
         let (full, trimmed, names_only, omitted) = (list.full, list.trimmed, list.names_only, list.omitted);
         Self { tokens, budget: budget.limit(), full, trimmed, names_only, omitted }
     }

@@ -105,7 +105,7 @@ impl Scripts {
         let (skill, _) = self.view.get(name).ok_or_else(missing)?;
         let plan = self.plan(name, skill)?.with_input(input.clone())?;
         // What was approved runs, or nothing.
-        if tool.skill_run().is_none_or(|run| run.facts() != plan.skill_run().facts()) {
+        if tool.skill_run().is_none_or(|run| run.facts != plan.skill_run().facts) {
             let why = "its files, limits or isolation have changed since the conversation began";
             return Err(plan.error(Cause::Execution, format!("{why}; a new conversation offers the current script")));
         }

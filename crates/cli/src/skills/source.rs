@@ -25,13 +25,19 @@ pub(in super::super) fn discovery(config: &Config) -> Result<SkillDiscovery, Fai
     let skills = &config.settings.skills;
     let folders: Vec<PathBuf> = skills.roots.iter().map(PathBuf::from).collect();
     let roots = explicit_roots(&folders, !config.is_of_project(&keys::skills::ROOTS))?;
-    Ok(usual()?.usual(skills.usual).roots(roots).limits(skills.limits))
+    let mut discovery = usual()?;
+    (discovery.usual, discovery.limits) = (skills.usual, skills.limits);
+    discovery.roots.extend(roots);
+    Ok(discovery)
 }
 
 /// The skills below some folders, without the usual places. `trusted`: whether the user named the
 /// folders.
 pub(in super::super) fn of_folders(folders: &[PathBuf], trusted: bool) -> Result<SkillDiscovery, Failure> {
-    Ok(usual()?.usual(false).roots(explicit_roots(folders, trusted)?))
+    let mut discovery = usual()?;
+    discovery.usual = false;
+    discovery.roots.extend(explicit_roots(folders, trusted)?);
+    Ok(discovery)
 }
 
 /// The usual places of this process.
@@ -46,7 +52,8 @@ pub(in super::super) fn explicit_roots(folders: &[PathBuf], trusted: bool) -> Re
     }
     let mut roots = Vec::new();
     for path in folders {
-        let mut root = Root::new(path.clone(), Scope::Explicit).with_trusted(trusted);
+        let mut root = Root::new(path.clone(), Scope::Explicit);
+        root.trusted = trusted;
         root.style = if has_cloud_skills(path) { Style::Cloud } else { Style::Toolfold };
         roots.push(root);
     }
@@ -70,7 +77,8 @@ fn has_cloud_skills(folder: &Path) -> bool {
 pub(super) fn surroundings() -> Result<Surroundings, Failure> {
     let cwd = std::env::current_dir().map_err(|why| Failure::wrong(format!("no working directory: {why}")))?;
     let trust_project = trusts(&project(&cwd));
-    let mut surroundings = Surroundings::new(cwd);
+    let mut surroundings = Surroundings::default();
+    surroundings.cwd = cwd;
     surroundings.home = folder_variable("HOME");
     surroundings.config = folder_variable("XDG_CONFIG_HOME");
     surroundings.trust_project = trust_project;
@@ -86,7 +94,9 @@ pub(super) fn project(folder: &Path) -> PathBuf {
 /// is counted as billed, by the more expensive of the two forms in which providers are known to
 /// bill it. The vocabulary is loaded only if the bound does not decide.
 pub(in super::super) fn equipped(layer: SkillLayer, budget: Budget) -> SkillLayer {
-    layer.counted_by(budget, billed).facts(facts()).clock(|| time(now_ms()))
+    let mut layer = layer.counted_by(budget, billed).clock(|| time(now_ms()));
+    layer.facts = facts();
+    layer
 }
 
 /// The facts of this process that skills can insert. The conversation adds its id.

@@ -7,7 +7,8 @@ fn served(files: &[(&str, &[u8])]) -> ServedSkills {
     for (path, bytes) in files {
         fs.put(format!("/skills/{path}"), *bytes);
     }
-    let root = Root::new("/skills", Scope::User).with_trusted(true);
+    let mut root = Root::new("/skills", Scope::User);
+    root.trusted = true;
     let discovery = Discovery::new(vec![root]);
     let library = SkillLibrary::discover(&fs, discovery, &mut toolfold::skill::DiscoveryCache::default()).value;
     ServedSkills::new(SkillView::new(&library, &Permissions::default(), Caller::Model), Arc::new(fs))

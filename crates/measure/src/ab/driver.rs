@@ -109,7 +109,7 @@ impl Scripted {
         let truth = truths.get(self.at)?;
         let catalog = conversation.engine().catalog();
         let folded = catalog.position(&truth.tool).and_then(|at| {
-            let entry = conversation.presentation().deferred().iter().find(|entry| entry.tools.contains(&at))?;
+            let entry = conversation.presentation().deferred.iter().find(|entry| entry.tools.contains(&at))?;
             Some((at, entry.category.to_string()))
         });
         if let Some((at, category)) = &folded

@@ -64,8 +64,8 @@ pub fn arm_sizes(
     for arm in arms {
         match started(engine, backend, *arm) {
             Ok(mut conversation) => {
-                let choice =
-                    (*arm == Arm::Auto).then(|| Choice::new(conversation.arm(), conversation.reason().to_owned()));
+                let choice = (*arm == Arm::Auto)
+                    .then(|| Choice { arm: conversation.arm(), reason: conversation.reason().to_owned() });
                 let own = ArmSizes::of_conversation(&mut conversation, &tokens, counting)?;
                 sizes.push(ArmSizes { name: arm.name().to_owned(), choice, ..own });
             }

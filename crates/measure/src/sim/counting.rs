@@ -240,7 +240,7 @@ impl CatalogTokens {
         for detail in all {
             // `detail_index` is `None` outside the array.
             let Some(at) = detail_index(detail) else { continue };
-            let shown = catalog.iter().zip(assignment.iter());
+            let shown = catalog.iter().zip(assignment.tools.iter());
             let shown = shown.map(|(tool, own)| chat_tool(&Folded::new(tool, detail, own.summary.as_deref())));
             let (costs, total) = counting.each_and_all(shown, detail == Detail::Full)?;
             if let Some(total) = total {

@@ -389,7 +389,7 @@ fn members(engine: &Engine, name: &str) -> Result<Vec<usize>, ScenarioError> {
         return Err(unknown_name("category", name, names.into_iter()));
     }
     let mut tools = Vec::new();
-    for (at, assigned) in assignment.iter().enumerate() {
+    for (at, assigned) in assignment.tools.iter().enumerate() {
         if assigned.category.as_str() == name {
             tools.push(at);
         }

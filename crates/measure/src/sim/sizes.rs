@@ -84,7 +84,7 @@ impl ArmSizes {
         let (presentation, rates) = (conversation.presentation(), engine.workload().lookups);
         let mut folded: Vec<Option<FoldedTool>> = vec![None; engine.catalog().len()];
         let mut categories = Vec::new();
-        for (category, entry) in presentation.deferred().iter().enumerate() {
+        for (category, entry) in presentation.deferred.iter().enumerate() {
             for at in &entry.tools {
                 let shown = presentation.plan_of(*at).map_or(Detail::Index, |planned| planned.detail);
                 let name = || engine.catalog().at(*at).map_or("", |tool| tool.name().as_str());
@@ -100,7 +100,7 @@ impl ArmSizes {
             categories.push(entry.tools.clone());
         }
         let searched = if arm.extended() == Detail::Search { queries(conversation) } else { Vec::new() };
-        let call = match (searched.first(), presentation.deferred().first()) {
+        let call = match (searched.first(), presentation.deferred.first()) {
             (Some(tool), _) => json!({ "query": tool }).to_string(),
             (None, Some(entry)) => json!({"categories": [entry.category]}).to_string(),
             (None, None) => String::new(),
@@ -183,7 +183,7 @@ impl ArmSizes {
 
 /// Queries that find folded tools: the names of tools at even distances, as words.
 fn queries(conversation: &Conversation) -> Vec<String> {
-    let folded: Vec<usize> = conversation.presentation().deferred().iter().flat_map(|own| own.tools.clone()).collect();
+    let folded: Vec<usize> = conversation.presentation().deferred.iter().flat_map(|own| own.tools.clone()).collect();
     let step = folded.len().div_ceil(MAX_QUERIES).max(1);
     let catalog = conversation.engine().catalog();
     let tools = folded.into_iter().step_by(step).filter_map(|at| catalog.at(at));

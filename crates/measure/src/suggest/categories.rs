@@ -46,7 +46,7 @@ pub(super) fn partitions(catalog: &Catalog, today: &ToolProfile, base: &Draft) -
     let derived = Partition { categories: derived(catalog, &base.visible(catalog)), written: false };
     let mut found = vec![derived];
     // A profile without categories defines no grouping.
-    if !today.is_derived() && today.categories().next().is_some() {
+    if !today.derived && today.categories().next().is_some() {
         found.insert(0, Partition { categories: of_profile(catalog, today), written: true });
     }
     found
@@ -74,14 +74,14 @@ fn of_profile(catalog: &Catalog, profile: &ToolProfile) -> IndexMap<String, Draf
     // The category of uncategorized core tools is not a subject.
     found.shift_remove(toolfold::profile::CORE);
     let mut left = Vec::new();
-    for (at, assigned) in assignment.iter().enumerate() {
+    for (at, assigned) in assignment.tools.iter().enumerate() {
         match found.get_mut(assigned.category.as_str()) {
             _ if assigned.tier == Tier::Hidden => {}
             Some(category) => category.tools.push(at),
             None => left.push(at),
         }
     }
-    if profile.is_derived() || left.is_empty() {
+    if profile.derived || left.is_empty() {
         return found;
     }
     for (name, own) in derived(catalog, &left) {

@@ -111,14 +111,14 @@ impl<'s> Costs<'s> {
         let mut forms = vec![hidden; catalog.len()];
         let mut first_turn = 0;
         for planned in presentation.array(catalog, &plan) {
-            let tokens = if native && planned.is_deferred() { 0 } else { self.entry(chat_tool(&planned))? };
+            let tokens = if native && planned.deferred { 0 } else { self.entry(chat_tool(&planned))? };
             first_turn += tokens;
-            if let Some(form) = planned.index().and_then(|at| forms.get_mut(at)) {
+            if let Some(form) = planned.index.and_then(|at| forms.get_mut(at)) {
                 form.tokens = tokens;
             }
         }
         first_turn += if first_turn > 0 { self.shared } else { 0 };
-        for planned in plan.iter() {
+        for planned in plan.tools.iter().copied() {
             if let Some(form) = forms.get_mut(planned.index) {
                 (form.detail, form.deferred) = (planned.detail, planned.deferred);
             }
@@ -128,7 +128,7 @@ impl<'s> Costs<'s> {
         }
         let mut folded = vec![None; catalog.len()];
         let mut categories = Vec::new();
-        for (category, entry) in presentation.deferred().iter().enumerate() {
+        for (category, entry) in presentation.deferred.iter().enumerate() {
             for at in &entry.tools {
                 let (Some(form), Some(place), Some(tool)) = (forms.get_mut(*at), folded.get_mut(*at), catalog.at(*at))
                 else {

@@ -32,7 +32,7 @@ impl Draft {
     pub(super) fn from_today(catalog: &Catalog, today: &ToolProfile) -> Self {
         let assignment = today.assign(catalog).value;
         let mut draft = Self::default();
-        for (at, (assigned, is_own)) in assignment.iter().zip(own_tools(catalog)).enumerate() {
+        for (at, (assigned, is_own)) in assignment.tools.iter().zip(own_tools(catalog)).enumerate() {
             if is_own {
                 draft.core.push(at);
             }

@@ -29,7 +29,13 @@ const EVERY_BACKEND: [(Wire, &str); 7] = [
 ];
 
 fn workload(requests: usize, used_tools: usize, system_tokens: usize, step_tokens: usize) -> Workload {
-    with!(Workload::new(requests, used_tools), system_tokens = system_tokens, step_tokens = step_tokens)
+    with!(
+        Workload::default(),
+        requests = requests,
+        used_tools = used_tools,
+        system_tokens = system_tokens,
+        step_tokens = step_tokens
+    )
 }
 
 fn workloads() -> [Workload; 8] {

@@ -11,13 +11,8 @@ use serde_json::{Value, json};
 use super::{Entry, Fault, Kind};
 use crate::approval::{Approval, ApprovalState, WAIT_MS};
 use crate::canonical::digest;
+use crate::diagnostic::InvalidValue;
 use crate::grant::{Bound, Grant};
-
-/// What the chain does not know of an approval or a grant that a store has. Its `Display` is the
-/// reason, in lower case without a full stop.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unproven(String);
 
 /// The consent that the records of a chain amount to, taken one after the other.
 #[derive(Debug, Clone, Default)]
@@ -105,26 +100,29 @@ impl Consented {
     /// Whether the chain knows an approval as a store has it.
     ///
     /// # Errors
-    /// [`Unproven`], with what the chain does not know of it.
-    pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), Unproven> {
-        let standing = self.approvals.get(id).ok_or_else(|| Unproven("no record requests it".to_owned()))?;
+    /// [`InvalidValue`], with what the chain does not know of it.
+    pub fn knows(&self, id: &str, approval: &Approval) -> Result<(), InvalidValue> {
+        let standing = self.approvals.get(id).ok_or_else(|| InvalidValue::from("no record requests it"))?;
         if approval.id != id {
-            return Err(Unproven(format!("its id is `{}`", approval.id)));
+            return Err(InvalidValue::from(format!("its id is `{}`", approval.id)));
         }
         if approval.digest != standing.digest {
-            return Err(Unproven("its digest differs from that of the request".to_owned()));
+            return Err(InvalidValue::from("its digest differs from that of the request"));
         }
         // What is over keeps no arguments to compare.
         if approval.state.is_open() && approval.request.digest() != standing.digest {
-            return Err(Unproven("its call differs from the requested one".to_owned()));
+            return Err(InvalidValue::from("its call differs from the requested one"));
         }
         let expired = approval.state == ApprovalState::Expired && standing.state.is_open();
         if approval.state != standing.state && !expired {
-            return Err(Unproven(format!("its state is {}, but the records have {}", approval.state, standing.state)));
+            return Err(InvalidValue::from(format!(
+                "its state is {}, but the records have {}",
+                approval.state, standing.state
+            )));
         }
         let is_late = approval.expires_ms.saturating_sub(standing.approved_ms) > WAIT_MS;
         if is_late && approval.state == ApprovalState::Approved {
-            return Err(Unproven("it expires later than it was approved for".to_owned()));
+            return Err(InvalidValue::from("it expires later than it was approved for"));
         }
         Ok(())
     }
@@ -132,11 +130,11 @@ impl Consented {
     /// Whether the chain knows a grant that a store has as live.
     ///
     /// # Errors
-    /// [`Unproven`], with what the chain does not know of it.
-    pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), Unproven> {
-        let known = self.grants.get(id).ok_or_else(|| Unproven("no record grants it".to_owned()))?;
+    /// [`InvalidValue`], with what the chain does not know of it.
+    pub fn knows_grant(&self, id: &str, grant: &Grant) -> Result<(), InvalidValue> {
+        let known = self.grants.get(id).ok_or_else(|| InvalidValue::from("no record grants it"))?;
         if grant.id != id {
-            return Err(Unproven(format!("its id is `{}`", grant.id)));
+            return Err(InvalidValue::from(format!("its id is `{}`", grant.id)));
         }
         let same = match &known.proof {
             Ok(digest) => *digest == grant_digest(grant),
@@ -146,9 +144,9 @@ impl Consented {
             }
         };
         if !same {
-            return Err(Unproven("it differs from what was granted".to_owned()));
+            return Err(InvalidValue::from("it differs from what was granted"));
         }
-        if known.revoked { Err(Unproven("it was revoked".to_owned())) } else { Ok(()) }
+        if known.revoked { Err(InvalidValue::from("it was revoked")) } else { Ok(()) }
     }
 }
 

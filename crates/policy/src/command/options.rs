@@ -4,7 +4,7 @@
 
 use crate::argv::{Word, name_and_value, value_at};
 use crate::glob::{glob_inside, is_glob};
-use crate::pattern_error::{PatternError, invalid};
+use crate::pattern_error::{InvalidValue, invalid};
 use crate::programs;
 
 /// An option, and the values that it may have.
@@ -18,8 +18,8 @@ impl OptionPattern {
     /// Reads `--name`, or `--name=VALUE` with `*` and `?` in the value.
     ///
     /// # Errors
-    /// [`PatternError`] if it is no option, or if its name is a pattern.
-    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+    /// [`InvalidValue`] if it is no option, or if its name is a pattern.
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (name, value) = name_and_value(text);
         if name.trim_start_matches('-').is_empty() || !name.starts_with('-') {
             return invalid(format!("`{text}` is not an option: write `--name` or `--name=VALUE`"));

@@ -3,7 +3,7 @@
 
 use super::token::Token;
 use crate::glob::{climbs, glob};
-use crate::pattern_error::{PatternError, invalid};
+use crate::pattern_error::{InvalidValue, invalid};
 use crate::shell::tables::is_dangerous_variable;
 
 /// Flags of compilers, of which any value may be allowed: they can name a linker, and what is
@@ -43,7 +43,7 @@ impl VariablePattern {
     }
 
     /// Refuses any value of a variable by which programs run or load code.
-    pub(super) fn check(&self) -> Result<(), PatternError> {
+    pub(super) fn check(&self) -> Result<(), InvalidValue> {
         let is_exact = matches!(self.value, Token::Literal(_));
         if is_exact || self.name == FLAGS || !is_dangerous_variable(&self.name) {
             return Ok(());

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::decision::Effect;
 use crate::memory::{Label, Measure, Memory, Over, Per, amount};
-use crate::pattern_error::{PatternError, invalid};
+use crate::pattern_error::{InvalidValue, invalid};
 use crate::rule::ToolPattern;
 
 /// The longest window: 366 days. Longer ones would make the store keep every event.
@@ -38,7 +38,7 @@ pub(super) fn condition(
     over: Option<&WrittenOver>,
     once: bool,
     after_reading: Option<&[Label]>,
-) -> Result<Option<Memory>, PatternError> {
+) -> Result<Option<Memory>, InvalidValue> {
     let stated = [unless_after.is_some(), over.is_some(), once, after_reading.is_some()];
     if stated.into_iter().filter(|stated| *stated).count() > 1 {
         return invalid("write one of `unless_after`, `over`, `once` and `after_reading`; more need one rule each");
@@ -64,7 +64,7 @@ pub(super) fn condition(
 }
 
 impl WrittenOver {
-    fn read(&self) -> Result<Over, PatternError> {
+    fn read(&self) -> Result<Over, InvalidValue> {
         let (measure, max) = match (self.count, &self.count_distinct, &self.sum) {
             (Some(max), None, None) => (Measure::Count, i64::from(max)),
             (Some(max), Some(arg), None) => (Measure::CountDistinct(arg.clone()), i64::from(max)),
@@ -87,7 +87,7 @@ impl WrittenOver {
 }
 
 /// A duration in milliseconds: `90s`, `15m`, `1h`, `7d`.
-fn duration(text: &str) -> Result<i64, PatternError> {
+fn duration(text: &str) -> Result<i64, InvalidValue> {
     let unit = match text.chars().last() {
         Some('s') => 1_000,
         Some('m') => 60_000,

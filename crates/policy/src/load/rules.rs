@@ -17,7 +17,7 @@ use crate::decision::Effect;
 use crate::host::HostPattern;
 use crate::memory::Label;
 use crate::path::PathPattern;
-use crate::pattern_error::{PatternError, invalid};
+use crate::pattern_error::{InvalidValue, invalid};
 use crate::policy_set::Policy;
 use crate::rule::{Access, Rule, ToolPattern};
 
@@ -42,7 +42,7 @@ pub(super) fn read(reader: &mut Reader<'_>, top: &DeTable<'_>, file: &mut Policy
                 };
                 for item in items {
                     let place = reader.place(item.span().start);
-                    let read = item.get_ref().as_str().ok_or_else(|| PatternError::new("a rule must be a string"));
+                    let read = item.get_ref().as_str().ok_or_else(|| InvalidValue::from("a rule must be a string"));
                     match read.and_then(|text| compact(effect, text, |name| file.capabilities.get(name).cloned())) {
                         Ok(rule) => file.rules.push(Rule { place, ..rule }),
                         Err(why) => malformed(reader, file, Some(effect), item.span().start, &why.to_string()),
@@ -162,7 +162,7 @@ fn table(reader: &mut Reader<'_>, item: &Spanned<DeValue<'_>>, file: &mut Policy
 
 impl Written {
     /// The rule that it says, without its place.
-    fn rule(&self, file: &PolicyFile) -> Result<Rule, PatternError> {
+    fn rule(&self, file: &PolicyFile) -> Result<Rule, InvalidValue> {
         let mut rule = if let Some(text) = &self.rule { self.compact(text, file)? } else { self.conditions()? };
         rule.why.clone_from(&self.why);
         rule.sends = self.sends;
@@ -186,7 +186,7 @@ impl Written {
         Ok(rule)
     }
 
-    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, PatternError> {
+    fn compact(&self, text: &str, file: &PolicyFile) -> Result<Rule, InvalidValue> {
         let texts = [&self.tool, &self.command, &self.path, &self.host, &self.target];
         let alone = self.access.is_none() && self.args.is_none() && self.annotations.is_none();
         if !alone || texts.into_iter().any(Option::is_some) {
@@ -195,7 +195,7 @@ impl Written {
         compact(self.decide, text, |name| file.capabilities.get(name).cloned())
     }
 
-    fn conditions(&self) -> Result<Rule, PatternError> {
+    fn conditions(&self) -> Result<Rule, InvalidValue> {
         let any = self.sends.then(|| "*".to_owned());
         let Some(tool) = self.tool.as_ref().or(any.as_ref()) else {
             return invalid("`tool` is missing: a name, a glob, `mcp:server/tool`, or `*`");

@@ -9,7 +9,7 @@ use super::view::View;
 use super::{Base, LexPath};
 use crate::context::Context;
 use crate::decision::Fit;
-use crate::pattern_error::{PatternError, invalid};
+use crate::pattern_error::{InvalidValue, invalid};
 use crate::unicode::Equivalence;
 
 /// A pattern over paths.
@@ -46,9 +46,9 @@ impl PathPattern {
     /// Reads a pattern.
     ///
     /// # Errors
-    /// [`PatternError`] if the pattern is empty or has a class (`[…]`), which this layer does not
+    /// [`InvalidValue`] if the pattern is empty or has a class (`[…]`), which this layer does not
     /// support.
-    pub(crate) fn parse(text: &str) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (negated, body) = if let Some(rest) = text.strip_prefix('!') { (true, rest) } else { (false, text) };
         if body.is_empty() {
             return invalid("a path pattern must not be empty");

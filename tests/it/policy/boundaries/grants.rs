@@ -178,7 +178,7 @@ fn a_grant_ends_when_the_tool_or_the_policy_changes() {
         (engine.talk().dispatch(&Call::fresh("save", json!({"path": "a"}))), approver)
     };
     for (by_definition, by_policy) in [(false, false), (true, false), (false, true), (true, true)] {
-        let store = Arc::new(MemoryStore::new());
+        let store = Arc::new(MemoryStore::default());
         let (Outcome::Confirm(asked), approver) = dispatch("saves", RULES, &store) else { panic!("Tier A waits") };
         let request = approver.approve(asked.approval.as_str(), 1_000).unwrap().request;
         let mut bound = Bound::default();

@@ -38,7 +38,7 @@ fn run(row: &Row, policy: &Policy, ctx: &Value) -> Result<(), ApprovalError> {
         request.displayed.links = context.links.clone().unwrap_or_default();
         request
     };
-    let (gate, approver) = open(Arc::new(MemoryStore::new()));
+    let (gate, approver) = open(Arc::new(MemoryStore::default()));
     let given = request(&ctx["approved"], text("approved_scope"), text("approved_call_id"), "schema-1");
     let approval = gate.ask(given, 0, WAIT_MS)?;
     if text("resolution") == "denied" {

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolfold::policy::LexPath;
 use toolfold::policy::shell::{Role, SideEffects, effects};
 
 use super::grammar::{ALLOWED, Rng, program, script};
@@ -248,7 +247,7 @@ fn allowed_lines_leave_the_state() {
     let (count, mut ran, mut wrong) = (toolfold_testing::cases(4_000), 0, BTreeSet::new());
     for round in 0..count {
         let text = line(&mut rng);
-        let seen = effects(&text, &LexPath::here());
+        let seen = effects(&text);
         for shell in &shells {
             // What is neither a bash nor a zsh is some `sh`.
             let name = shell.file_name().unwrap_or_default().to_string_lossy();

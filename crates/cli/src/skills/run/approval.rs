@@ -94,8 +94,8 @@ impl Permits {
         let mut grants = self.gate.grants(self.context.now_ms).map_err(failure)?;
         grants.retain(|grant| grant.bound.holds(&hash, self.policy.version()));
         let prepared = self.prepared();
-        let verdict = match plan.skill_run().asks() {
-            Some(why) => prepared.decide(&[]).requiring_approval(why, self.context.interactive),
+        let verdict = match plan.skill_run().asks {
+            Some(why) => prepared.decide(&[]).requiring_approval(&why, self.context.interactive),
             None => prepared.decide(&grants),
         };
         Ok(Permit { verdict, can_ask: self.context.interactive })
@@ -146,7 +146,7 @@ impl Permits {
 
     fn request(&self, plan: &Plan, permit: &Permit, call_id: &str) -> Request {
         let mut displayed = self.prepared().displayed(&permit.verdict);
-        displayed.effects.splice(0..0, plan.skill_run().effects().iter().cloned());
+        displayed.effects.splice(0..0, plan.skill_run().effects.iter().cloned());
         displayed.why = permit.reasons();
         let mut request = Request::new(ToolOrigin::Native, SKILL_RUN, self.arguments.clone());
         request.schema_hash = schema_hash(plan);
@@ -175,5 +175,5 @@ impl Permits {
 
 /// The definition that an approval is bound to: the files of the skill, its limits and isolation.
 fn schema_hash(plan: &Plan) -> String {
-    toolfold::policy::canonical::digest(&Value::Object(plan.skill_run().facts().clone()))
+    toolfold::policy::canonical::digest(&Value::Object(plan.skill_run().facts.clone()))
 }

@@ -126,8 +126,11 @@ impl Plan {
             "script": script.name, "sha256": script.sha256, "folder_sha256": script.folder_sha256,
             "interpreter": self.job.interpreter.program, "limits": limits, "isolation": self.isolation(),
         });
-        let Value::Object(facts) = facts else { return SkillRun::new(Map::new()) };
-        SkillRun::new(facts).with_asks(self.asks()).with_effects(self.effects())
+        let mut run = SkillRun::default();
+        if let Value::Object(facts) = facts {
+            (run.facts, run.asks, run.effects) = (facts, self.asks(), self.effects());
+        }
+        run
     }
 
     /// Why each run requires approval, whatever a rule allows: the rule was written before this

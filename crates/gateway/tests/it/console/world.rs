@@ -66,7 +66,7 @@ impl Layers for Own {
         let (layer, approver) = PolicyLayer::open(Policy::new(vec![file.value]), self.store.clone(), now_ms);
         let whose =
             |(name, own): (&String, &Origin)| (name.clone(), (ToolOrigin::Mcp(own.of.clone()), own.tool.clone()));
-        let layer = layer.origins(origins.iter().map(whose).collect());
+        let layer = toolfold_testing::with!(layer, origins = Arc::new(origins.iter().map(whose).collect()));
         let engine = Engine::builder(catalog).arm(Arm::Full).without_profile().policy(layer).build();
         let engine = engine.map_err(|why| why.to_string())?;
         let conversation = engine.conversation(Wire::Mcp).id(id).start().map_err(|why| why.to_string())?;

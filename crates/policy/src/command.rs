@@ -18,6 +18,7 @@ mod variables;
 pub(crate) use self::mistakes::Mistake;
 pub(crate) use self::options::OptionPattern;
 pub(crate) use self::samples::shell_word;
+pub(crate) use self::spellings::spellings_of_script;
 use self::spellings::{has_another_name, may_mean, other_spellings, usual_program};
 use self::token::Token;
 use self::variables::VariablePattern;

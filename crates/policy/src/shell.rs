@@ -12,6 +12,8 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic
 //! guesses, so that denies still apply.
 
+use std::borrow::Cow;
+
 use super::argv::{Word, first};
 use super::command::spellings_of_script;
 use super::dialect::Dialect;
@@ -96,13 +98,16 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     found
 }
 
-/// The forms of a command that ask and deny compare: as written, with the program without its
-/// folder, without the options before its subcommand, and all spellings of a script.
-pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
-    let mut all = vec![words.to_vec()];
+/// The forms of a command that ask and deny compare besides the written one: with the program
+/// without its folder, without the options before its subcommand, and all spellings of a script.
+pub(crate) fn other_forms(words: &[Word]) -> Vec<Vec<Word>> {
+    let mut all = Vec::new();
     let Some(program) = first(words) else { return all };
     // On a case-insensitive disk, `RM` is `rm`.
-    let base = super::argv::base_name(program).to_ascii_lowercase();
+    let mut base = Cow::Borrowed(super::argv::base_name(program));
+    if base.contains(|c: char| c.is_ascii_uppercase()) {
+        base = Cow::Owned(base.to_ascii_lowercase());
+    }
     let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();
     if base != program {
         all.push(from(1));

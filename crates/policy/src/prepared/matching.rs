@@ -60,7 +60,7 @@ impl Prepared<'_> {
     pub(crate) fn matches(&self, rule: &Rule, effect: SideEffect<'_>) -> Fit {
         match effect {
             SideEffect::Command(index) => match (&rule.command, self.forms.get(index)) {
-                (Some(pattern), Some(forms)) => pattern.fit_any_form(forms),
+                (Some(pattern), Some(forms)) => pattern.fit_any_form(self.words_of(index), forms),
                 _ => Fit::No,
             },
             SideEffect::File(file) => self.file_fit(rule, file),
@@ -232,8 +232,8 @@ impl Prepared<'_> {
 /// does not name it: `**` covers none of them.
 fn is_unnamed_setting(call: &Prepared<'_>, rule: &Rule, file: &FileEffect) -> bool {
     let Some(path) = &file.path else { return false };
-    let absolute = path.absolute(&call.context);
-    let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
+    let parts = path.view(&call.context).parts;
+    let Some(setting) = parts.into_iter().find_map(settings::setting) else { return false };
     !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
 }
 

@@ -34,7 +34,7 @@ impl PipedFiles {
     pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
         let mut found = Vec::new();
         for start in &self.starts {
-            let own = FileEffect::new(&format!("{} and what is below", start.text), access);
+            let own = FileEffect::new(format!("{} and what is below", start.text), access);
             let paths = if let Some(folder) = start.path() { self.place.files(folder).0 } else { Vec::new() };
             if paths.is_empty() {
                 found.push(own.clone());

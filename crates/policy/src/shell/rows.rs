@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use self::operands::{acts, is_evaluated};
 use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
@@ -16,6 +17,7 @@ use crate::programs::{self, Operands, Order, Program, Style};
 use crate::unicode::is_digits;
 
 mod does;
+mod operands;
 
 /// The most words of a subcommand: `aws s3 ls` has two.
 const MAX_SUBCOMMANDS: usize = 3;
@@ -334,7 +336,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     fn acting_operand(&self) -> Option<(usize, &'static str, Weight)> {
         for (place, at) in self.operands.iter().copied().enumerate() {
             let Some(text) = value_at(self.words, at) else { continue };
-            if let Some((kind, weight)) = operand_acts(self.program, text, place) {
+            if let Some((kind, weight)) = acts(self.program, text, place) {
                 return Some((at, kind, weight));
             }
         }
@@ -377,38 +379,6 @@ fn names_a_place(text: &str) -> bool {
     let (_, value) = text.split_once('=').unwrap_or(("", text));
     let is_number = text.contains('=') && is_digits(value);
     text.contains(['/', '=', ':']) && !is_number
-}
-
-/// Whether an operand is a setting that a build tool evaluates: `make 'X=$(shell …)'`, `just 'x=;
-/// ls' build`.
-fn is_evaluated(text: &str) -> bool {
-    text.contains('=') && text.contains(['$', '`', ';', '|', '&', '\n'])
-}
-
-/// What an operand does beyond being one, with its weight, where the row says that operands may.
-fn operand_acts(program: &Program, text: &str, place: usize) -> Option<(&'static str, Weight)> {
-    let is = program.is;
-    // `gcc @file`: the file holds options, of any kind.
-    if is.response_files && text.len() > 1 && text.starts_with('@') {
-        return Some(("response-file", Weight::Code));
-    }
-    // A name of a file that is a command: `convert '|ls' x`, `png:|ls`.
-    if is.pipe_operands && (text.starts_with('|') || text.contains(":|")) {
-        return Some(("executing-option", Weight::Code));
-    }
-    // A shell elsewhere reads the words again, joined by blanks.
-    if is.remote_words && place > 0 && text.contains([';', '&', '|', '$', '`', '<', '>', '(', ')', '\n']) {
-        return Some(("executing-option", Weight::Code));
-    }
-    // `msbuild /p:x=y`, but not `/folder/file`.
-    if is.slash_options
-        && let Some(rest) = text.strip_prefix('/')
-        && rest.split(':').next().unwrap_or(rest).bytes().all(|b| b.is_ascii_alphabetic())
-    {
-        return Some(("option", Weight::Value));
-    }
-    // `just folder/recipe` runs what another folder says.
-    if is.path_operands && text.contains('/') { Some(("option-for-another-place", Weight::Value)) } else { None }
 }
 
 /// The certain part of a word: all of it, or what precedes the first expansion of an option.

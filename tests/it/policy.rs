@@ -37,6 +37,7 @@ mod options;
 mod paths;
 mod programs;
 mod properties;
+mod pruned;
 mod quiet;
 mod real_work;
 mod records;

@@ -24,9 +24,11 @@ use super::unicode::{has_unseen, is_unseen};
 mod checkout;
 mod hosts;
 mod matching;
+mod versions;
 
 pub(crate) use self::checkout::checkout;
 pub(crate) use self::matching::SideEffect;
+pub(crate) use self::versions::printed;
 
 /// A call, read once: what it would do, and what is known about its tool. Every answer about the
 /// call is a function of this: the decision, what a person is shown, how the call is undone. Bound

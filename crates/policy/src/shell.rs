@@ -51,6 +51,7 @@ mod walker;
 mod words;
 mod wrappers;
 
+pub(crate) use self::piped_files::is_filter;
 pub use self::side_effects::{Command, FileEffect, Role, SideEffects, Unknown, Weight};
 /// Reads a command line that `bash -c` runs in the folder `start`.
 ///

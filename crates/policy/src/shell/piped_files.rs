@@ -85,7 +85,7 @@ pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
 
 /// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row
 /// lists the letters.
-pub(super) fn is_filter(words: &[Word]) -> bool {
+pub(crate) fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let (Some(program), Some(texts)) = (program.get(), all_known(arguments)) else { return false };
     let program = base_name(program);

@@ -64,9 +64,9 @@ pub trait Disk: Send + Sync {
     }
 
     /// The names of all files below a folder that git has in the index and in the history of a
-    /// revision, HEAD without one, relative to the folder: what `git log -p` may print. `None`: the
-    /// revision does not exist, there are too many files, one is a repository itself, or git gave no
-    /// answer in time. By default git gives none, and rules ask.
+    /// revision, HEAD without one, relative to the folder: what `git log -p` may print. `None`:
+    /// the revision does not exist, there are too many files, one is a repository itself, or git
+    /// gave no answer in time. By default git gives none, and rules ask.
     fn ever_tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
         let _ = (folder, revision);
         None

@@ -53,8 +53,8 @@ pub struct Prepared<'a> {
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
     forms: Vec<CommandForms>,
-    /// The line and the words of its commands, in lower case and without quotes, as the floor searches
-    /// them; found at the first use.
+    /// The line and the words of its commands, in lower case and without quotes, as the floor
+    /// searches them; found at the first use.
     pub(crate) searched_text: OnceCell<String>,
     /// Why the floor may deny the call, if so; found at the first use.
     pub(crate) doubt: OnceCell<Option<Reason>>,

@@ -8,9 +8,9 @@ use crate::prepared::{Prepared, SideEffect, checkout, printed};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
-/// Looks at what git tracks below the folders that a checkout writes or that git prints files of, and
-/// notes for each rule whether it may concern one of these files. Where git gives no answer, the rules ask as without a
-/// disk.
+/// Looks at what git tracks below the folders that a checkout writes or that git prints files of,
+/// and notes for each rule whether it may concern one of these files. Where git gives no answer,
+/// the rules ask as without a disk.
 pub(super) fn look_at_git(cx: &Prepared<'_>, rules: &[&Rule], disk: &dyn Disk, links: &mut Links) {
     let access = match (checkout(cx), printed(cx)) {
         (Some(_), _) => Access::Write,

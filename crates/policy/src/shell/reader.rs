@@ -304,8 +304,8 @@ const KEYWORDS: &[&str] = &[
     "select", "then", "time", "until", "while", "{", "}",
 ];
 
-/// The words of a command as far as they tell how it is read: the first one, and the others where it
-/// may assign a variable by them or other shells may read them differently.
+/// The words of a command as far as they tell how it is read: the first one, and the others where
+/// it may assign a variable by them or other shells may read them differently.
 #[derive(Default)]
 struct Lead {
     first: Option<Word>,

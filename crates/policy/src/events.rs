@@ -237,8 +237,8 @@ mod tests {
                 if random.below(8) == 0 {
                     entry.decision = Some("deny".to_owned());
                 }
-                for key in ["window", "whole"] {
-                    entry.counted.push(event(key, random.below(40), Some(number)));
+                for (key, values) in [("window", 4_000), ("whole", 40)] {
+                    entry.counted.push(event(key, random.below(values), Some(number)));
                 }
                 assert!(!pruned.has_raced(&entry) && !all.has_raced(&entry), "{number}");
                 pruned.add(number, &entry);
@@ -262,6 +262,13 @@ mod tests {
                 // What was dropped cannot be taken apart: then every rule applies.
                 let found = pruned.history(&series, recent);
                 assert!(found.is_unknown || found == all.history(&series, recent), "case {case}, {number}");
+                // Nor can what no decision has asked for.
+                let first = pruned.logs.get("whole").and_then(|log| log.events().next()).unwrap().time_ms;
+                let whole = |since_ms| Series { since_ms, ..Series::new("whole") };
+                for other in [whole(now - 20_000), whole(first), Series::new("window")] {
+                    let (found, other) = (pruned.history(&[other.clone()], None), [other]);
+                    assert!(found.is_unknown || found == all.history(&other, None), "case {case}, {number}");
+                }
             }
             assert!(kept(&pruned) < kept(&all), "case {case}: {} of {}", kept(&pruned), kept(&all));
         }

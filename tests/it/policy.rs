@@ -38,6 +38,7 @@ mod paths;
 mod programs;
 mod project_tools;
 mod properties;
+mod pruned;
 mod quiet;
 mod real_work;
 mod records;

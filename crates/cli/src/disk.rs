@@ -105,6 +105,10 @@ impl Disk for OwnDisk {
         git::tracked(folder, revision)
     }
 
+    fn ever_tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+        git::ever_tracked(folder, revision)
+    }
+
     #[cfg(unix)]
     fn is_own_program(&self, program: &str) -> bool {
         own_program::is_own(program)

@@ -1,16 +1,18 @@
 //! The words of a command line, as far as they are known before it runs.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One word of a command.
+/// One word of a command. A copy of it shares its texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Word {
     /// Its value without quotes, if that is certain.
-    pub value: Option<String>,
+    pub value: Option<Arc<str>>,
     /// The word as written in the source.
-    pub text: String,
+    pub text: Arc<str>,
     /// Whether it becomes exactly one argument, whatever its value.
     pub one: bool,
     /// What it probably becomes: possibly several arguments after splitting. Used only to find what
@@ -19,16 +21,22 @@ pub struct Word {
     pub guess: Vec<String>,
     /// `~/…` with nothing else unknown: the text, with the tilde.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tilde: Option<String>,
+    pub tilde: Option<Arc<str>>,
 }
 
 impl Word {
     pub(crate) fn known(value: &str) -> Self {
-        Self { value: Some(value.to_owned()), text: value.to_owned(), one: true, guess: Vec::new(), tilde: None }
+        let value = Arc::from(value);
+        Self::written(Arc::clone(&value), value)
     }
 
-    pub(crate) fn unknown(text: &str, one: bool) -> Self {
-        Self { value: None, text: text.to_owned(), one, guess: Vec::new(), tilde: None }
+    /// A word with a certain value, and as it is written.
+    pub(crate) fn written(value: Arc<str>, text: Arc<str>) -> Self {
+        Self { value: Some(value), text, one: true, guess: Vec::new(), tilde: None }
+    }
+
+    pub(crate) fn unknown(text: impl Into<Arc<str>>, one: bool) -> Self {
+        Self { value: None, text: text.into(), one, guess: Vec::new(), tilde: None }
     }
 
     pub(crate) fn get(&self) -> Option<&str> {
@@ -127,14 +135,15 @@ pub(crate) fn program(words: &[Word]) -> Option<&str> {
 
 /// The last segment of a program's path, without `.exe`.
 pub(crate) fn base_name(program: &str) -> &str {
-    let base = program.rsplit('/').next().unwrap_or(program);
+    let slash = program.bytes().rposition(|b| b == b'/');
+    let base = slash.and_then(|at| program.get(at + 1..)).unwrap_or(program);
     base.strip_suffix(".exe").unwrap_or(base)
 }
 
 /// A command line for a person to read: known words quoted where necessary, unknown words as
 /// written.
 pub(crate) fn display(words: &[Word]) -> String {
-    words.iter().map(|w| w.get().map_or_else(|| w.text.clone(), quote)).collect::<Vec<_>>().join(" ")
+    words.iter().map(|w| w.get().map_or_else(|| w.text.to_string(), quote)).collect::<Vec<_>>().join(" ")
 }
 
 /// The same for words that are all known.

@@ -18,13 +18,17 @@ mod variables;
 pub(crate) use self::mistakes::Mistake;
 pub(crate) use self::options::OptionPattern;
 pub(crate) use self::samples::shell_word;
+pub(crate) use self::spellings::spellings_of_script;
 use self::spellings::{has_another_name, may_mean, other_spellings, usual_program};
 use self::token::Token;
 use self::variables::VariablePattern;
-use super::argv::{Word, base_name, place_of, program};
+use std::cell::OnceCell;
+
+use super::argv::{Word, place_of, program};
 use super::decision::{Effect, Fit};
 use super::glob::climbs;
 use super::pattern_error::{InvalidValue, invalid};
+use super::shell::other_forms;
 
 /// A command pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,22 +210,25 @@ impl CommandPattern {
 
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
-    pub(crate) fn fit_any_form(&self, command: &CommandForms) -> Fit {
-        let (forms, mut best) = (&command.forms, Fit::No);
-        for argv in forms {
+    pub(crate) fn fit_any_form(&self, words: &[Word], command: &CommandForms) -> Fit {
+        let mut forms = std::iter::once(words).chain(command.others.iter().map(Vec::as_slice));
+        let mut best = Fit::No;
+        for argv in forms.clone() {
             best = best.max(self.fit(argv)).max(self.fit_options(argv));
             if best == Fit::Yes {
                 return best;
             }
         }
-        let Some(program) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
-        if command.has_another_name || command.programs.iter().any(|own| own == program) {
+        let Some(usual) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
+        let mut programs = forms.clone().filter_map(program);
+        let has_another = || programs.clone().any(has_another_name);
+        if *command.has_another_name.get_or_init(has_another) || programs.any(|own| own == usual) {
             let Some(words) = self.tokens.iter().map(Token::literal).collect::<Option<Vec<&str>>>() else {
                 return best;
             };
             // A pattern without `:*` names no further words.
             let fits = |argv: &[Word]| self.open || argv.len() <= words.len();
-            if forms.iter().any(|argv| fits(argv) && may_mean(&words, argv)) {
+            if forms.any(|argv| fits(argv) && may_mean(&words, argv)) {
                 return Fit::Maybe;
             }
         }
@@ -266,23 +273,18 @@ impl CommandPattern {
     }
 }
 
-/// A command in the forms that ask and deny compare with every rule.
+/// What ask and deny compare with every rule, besides a command as it is written.
 pub(crate) struct CommandForms {
-    forms: Vec<Vec<Word>>,
-    /// The names of the program in the forms, without its folder.
-    programs: Vec<String>,
-    /// Whether one of them may be another program under its usual name.
-    has_another_name: bool,
+    others: Vec<Vec<Word>>,
+    /// Whether the program of one form may be another under its usual name; found when a rule needs
+    /// it.
+    has_another_name: OnceCell<bool>,
 }
 
 impl CommandForms {
-    /// The forms of a command, as [`shell::forms`](super::shell::forms) lists them.
-    pub(crate) fn new(forms: Vec<Vec<Word>>) -> Self {
-        let names = forms.iter().filter_map(|argv| Some(base_name(argv.first()?.get()?).to_owned()));
-        let mut programs: Vec<String> = names.collect();
-        programs.dedup();
-        let has_another_name = programs.iter().any(|name| has_another_name(name));
-        Self { forms, programs, has_another_name }
+    /// The forms of a command, as [`other_forms`] lists them.
+    pub(crate) fn new(words: &[Word]) -> Self {
+        Self { others: other_forms(words), has_another_name: OnceCell::new() }
     }
 }
 

@@ -240,9 +240,10 @@ impl<'p> Calls<'p> {
         let patterns = Vec::from_iter(commands);
         for (pattern, changed) in &patterns {
             made.extend(pattern.samples(&[]));
-            for (other, other_changed) in patterns.iter().filter(|(other, _)| in_pairs && other != pattern) {
+            let pairs = patterns.iter().filter(|(_, other_changed)| in_pairs && (*changed || *other_changed));
+            for (other, _) in pairs {
                 let of_one = other.program().is_none() || other.program() == pattern.program();
-                if of_one && (*changed || *other_changed) && made.len() < MAX_TRIED {
+                if of_one && made.len() < MAX_TRIED && other != pattern {
                     made.extend(pattern.samples(&other.behind_program()));
                 }
             }

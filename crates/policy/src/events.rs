@@ -1,9 +1,16 @@
 //! The counted events of calls, by series, as the records of an audit trail add them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
+use self::log::Log;
 use super::audit::Entry;
 use super::history::{CallState, Counted, Event, History, Series, Summary};
+
+mod log;
+
+/// The most calls whose outcome is still awaited after their events were dropped. An older one
+/// stays a call without an outcome.
+const MAX_AWAITED: usize = 10_000;
 
 /// The counted events of calls.
 #[derive(Debug, Default)]
@@ -11,35 +18,14 @@ pub(crate) struct Events {
     logs: BTreeMap<String, Log>,
     /// Where the events of each call are: their series, and their place in its log.
     calls: BTreeMap<String, Vec<(String, usize)>>,
-}
-
-/// The events of one series, oldest first, with sums from the first event to each, so that a
-/// summary does not depend on the number of events.
-#[derive(Debug, Default)]
-struct Log {
-    /// Each event with the number of the record that added it.
-    events: Vec<(u64, Event)>,
-    /// What the events up to each place add up to.
-    totals: Vec<Total>,
-    /// The place of the last event with each value that counts.
-    last: BTreeMap<String, usize>,
-    /// Whether an event is older than one before it: the clock went back.
-    goes_back: bool,
-}
-
-/// Sums over events that count, from the first one.
-#[derive(Debug, Clone, Copy, Default)]
-struct Total {
-    count: u64,
-    succeeded: u64,
-    /// In millionths. 64 bits hold no more than a thousand of the largest amounts.
-    sum: i128,
+    /// The calls of dropped events without an outcome, oldest first, each with the place.
+    awaited: VecDeque<(String, (String, usize))>,
 }
 
 impl Events {
     /// Whether a record of a call that runs was made in view of another revision of a series.
     pub(crate) fn has_raced(&self, entry: &Entry) -> bool {
-        let revision = |key: &String| self.logs.get(key).map_or(0, |log| log.events.len() as u64);
+        let revision = |key: &String| self.logs.get(key).map_or(0, Log::revision);
         let raced = |event: &Counted| event.seen.is_some_and(|seen| seen != revision(&event.series));
         entry.counted_state() == CallState::Forwarded && entry.counted.iter().any(raced)
     }
@@ -49,87 +35,80 @@ impl Events {
         let state = entry.counted_state();
         for counted in &entry.counted {
             let event = Event { counted: counted.clone(), time_ms: entry.time_ms, call: entry.call.clone(), state };
-            let log = self.logs.entry(counted.series.clone()).or_default();
-            let place = (counted.series.clone(), log.events.len());
-            log.push(number, event);
-            self.calls.entry(entry.call.clone()).or_default().push(place);
+            let at = self.logs.entry(counted.series.clone()).or_default().push(number, event);
+            self.calls.entry(entry.call.clone()).or_default().push((counted.series.clone(), at));
         }
-        let Some(settled) = entry.settles() else { return };
-        for (key, at) in self.calls.get(&entry.call).into_iter().flatten() {
-            if let Some(log) = self.logs.get_mut(key) {
-                log.settle(*at, settled);
+        let (Some(settled), Some(places)) = (entry.settles(), self.calls.get_mut(&entry.call)) else { return };
+        // Nothing more is awaited of the events that were dropped.
+        places.retain(|(key, at)| self.logs.get_mut(key).is_some_and(|log| log.settle(*at, settled)));
+        if places.is_empty() {
+            self.calls.remove(&entry.call);
+        }
+    }
+
+    /// Notes from when on the decisions look at series.
+    pub(crate) fn ask(&mut self, series: &[Series]) {
+        for one in series {
+            let since = series.iter().filter(|other| other.key == one.key).map(|other| other.since_ms).min();
+            if let Some(log) = self.logs.get_mut(&one.key) {
+                log.since_ms = since;
             }
         }
     }
 
-    /// The summaries of series. `before`: only of the events that precede those of this call.
+    /// Drops what no decision looks at any more in the series that a record added to: what lies
+    /// before their windows, and the single events where only their sums matter.
+    pub(crate) fn prune(&mut self, entry: &Entry) {
+        for counted in &entry.counted {
+            let Some(log) = self.logs.get_mut(&counted.series) else { continue };
+            for (at, event, is_awaited) in log.prune() {
+                let place = (counted.series.clone(), at);
+                if is_awaited {
+                    self.awaited.push_back((event.call, place));
+                } else {
+                    forget(&mut self.calls, &event.call, &place);
+                }
+            }
+        }
+        while self.awaited.len() > MAX_AWAITED {
+            let Some((call, place)) = self.awaited.pop_front() else { return };
+            forget(&mut self.calls, &call, &place);
+        }
+    }
+
+    /// The summaries of series. `before`: only of the events that precede those of this call. Where
+    /// they depend on events that were dropped, they are unknown.
     pub(crate) fn history(&self, series: &[Series], before: Option<&str>) -> History {
         let end = before.and_then(|call| self.first_of(call));
-        let summary = |series: &Series| match (self.logs.get(&series.key), end) {
-            (None, _) => Summary::default(),
-            (Some(log), None) if !log.goes_back => log.summary(series),
-            (Some(log), end) => {
-                let end = end.unwrap_or(u64::MAX);
-                let events = log.events.iter().filter(|(number, _)| *number < end);
-                Summary::of(series, events.map(|(_, event)| event))
-            }
-        };
-        History::of(series.iter().map(|series| (series.clone(), summary(series))).collect())
+        let mut summaries = BTreeMap::new();
+        for series in series {
+            let summary =
+                self.logs.get(&series.key).map_or_else(|| Some(Summary::default()), |log| log.summary(series, end));
+            let Some(summary) = summary else { return History::unknown() };
+            summaries.insert(series.clone(), summary);
+        }
+        History::of(summaries)
     }
 
     /// The events of a series that a decision counts, oldest first.
     pub(crate) fn in_window<'e>(&'e self, series: &'e Series) -> impl Iterator<Item = &'e Event> {
-        let events = self.logs.get(&series.key).into_iter().flat_map(|log| &log.events);
-        events.map(|(_, event)| event).filter(|event| series.counts(event))
+        let events = self.logs.get(&series.key).into_iter().flat_map(Log::events);
+        events.filter(|event| series.counts(event))
     }
 
     /// The number of the first record that counted a call.
     fn first_of(&self, call: &str) -> Option<u64> {
         let places = self.calls.get(call)?.iter();
-        places.filter_map(|(key, at)| self.logs.get(key)?.events.get(*at)).map(|(number, _)| *number).min()
+        places.filter_map(|(key, at)| self.logs.get(key)?.number(*at)).min()
     }
 }
 
-impl Log {
-    fn push(&mut self, number: u64, event: Event) {
-        let at = self.events.len();
-        self.goes_back |= self.events.last().is_some_and(|(_, last)| event.time_ms < last.time_ms);
-        let mut total = self.totals.last().copied().unwrap_or_default();
-        if event.state != CallState::Released {
-            total.count += 1;
-            total.sum += i128::from(event.counted.amount);
-            self.last.insert(event.counted.value.clone(), at);
-        }
-        self.totals.push(total);
-        self.events.push((number, event));
-    }
-
-    /// Sets the state of an event whose outcome was unknown.
-    fn settle(&mut self, at: usize, settled: CallState) {
-        let Some((_, event)) = self.events.get_mut(at).filter(|(_, event)| event.state == CallState::Forwarded) else {
-            return;
-        };
-        event.state = settled;
-        if settled == CallState::Ok {
-            self.totals.iter_mut().skip(at).for_each(|total| total.succeeded += 1);
-        }
-    }
-
-    /// The same as [`Summary::of`] over all events, which must be in the order of their times.
-    fn summary(&self, series: &Series) -> Summary {
-        let start = self.events.partition_point(|(_, event)| event.time_ms < series.since_ms);
-        let end = self.totals.last().copied().unwrap_or_default();
-        let begin = start.checked_sub(1).and_then(|at| self.totals.get(at)).copied().unwrap_or_default();
-        let is_known = |value: &&String| self.last.get(*value).is_some_and(|at| *at >= start);
-        let mut counted = self.events.iter().skip(start).map(|(_, event)| event);
-        Summary {
-            revision: self.events.len() as u64,
-            count: end.count - begin.count,
-            succeeded: end.succeeded - begin.succeeded,
-            sum: i64::try_from(end.sum - begin.sum).unwrap_or(i64::MAX),
-            distinct: self.last.values().filter(|at| **at >= start).count() as u64,
-            known: series.values.iter().filter(is_known).count() as u64,
-            first: counted.find(|event| series.counts(event)).map(|event| (event.time_ms, event.state)),
+/// Forgets where an event of a call is.
+fn forget(calls: &mut BTreeMap<String, Vec<(String, usize)>>, call: &str, place: &(String, usize)) {
+    if let Some(places) = calls.get_mut(call) {
+        places.retain(|own| own != place);
+        if places.is_empty() {
+            calls.remove(call);
         }
     }
 }
@@ -166,13 +145,132 @@ mod tests {
                 }
                 events.add(number, &entry);
             }
-            let all = || events.logs.get("s").into_iter().flat_map(|log| &log.events).map(|(_, event)| event);
+            let all = || events.logs.get("s").into_iter().flat_map(Log::events);
             for since in -4..time_ms + 2 {
                 let mut series = Series::new("s");
                 (series.since_ms, series.values) = (since, vec!["0".to_owned(), "9".to_owned()]);
                 let found = events.history(std::slice::from_ref(&series), None).summary(&series);
                 assert_eq!(found, Summary::of(&series, all()), "case {case} since {since}");
             }
+        }
+    }
+
+    /// A source of numbers.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % end
+        }
+    }
+
+    /// What `Events` keeps: events, places of calls, and calls that are awaited.
+    fn kept(events: &Events) -> usize {
+        let places: usize = events.calls.values().map(Vec::len).sum();
+        events.logs.values().map(|log| log.events().count()).sum::<usize>() + places + events.awaited.len()
+    }
+
+    fn record(kind: Kind, time_ms: i64, call: &str) -> Entry {
+        let mut entry = Entry::new(kind, time_ms);
+        (entry.call, entry.decision) = (call.to_owned(), Some("allow".to_owned()));
+        entry
+    }
+
+    fn event(series: &str, value: u64, seen: Option<u64>) -> Counted {
+        Counted { series: series.to_owned(), value: value.to_string(), amount: 1, seen }
+    }
+
+    /// 102,000 events in one conversation: what is kept does not depend on their number.
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let (mut events, mut most) = (Events::default(), 0);
+        let whole = Series::new("whole");
+        for number in 0..34_000_u64 {
+            let now = i64::try_from(number).unwrap() * 1_000;
+            // A minute, and all of the conversation.
+            let series = [Series { since_ms: now - 60_000, ..Series::new("window") }, whole.clone()];
+            events.ask(&series);
+            let call = number.to_string();
+            let mut entry = record(Kind::Decision, now, &call);
+            entry.counted = vec![event("window", number, Some(number)), event("whole", number % 50, Some(number))];
+            // Nobody asks about these.
+            entry.counted.push(event("after", 0, None));
+            assert!(!events.has_raced(&entry), "{number}");
+            events.add(number, &entry);
+            events.prune(&entry);
+            // The outcome of every fifth call stays unknown.
+            if number % 5 != 0 {
+                events.add(number, &Entry { outcome: Some("ok".to_owned()), ..record(Kind::Outcome, now, &call) });
+            }
+            if number % 500 == 499 {
+                most = most.max(kept(&events));
+            }
+        }
+        // Three series of at most twice 256 events and their places, and the awaited calls.
+        assert!(most <= 3 * 2 * 512 + 2 * MAX_AWAITED, "{most}");
+        let history = events.history(&[whole.clone(), Series::new("after")], None);
+        let (whole, after) = (history.summary(&whole), history.summary(&Series::new("after")));
+        assert_eq!((whole.count, whole.sum, whole.distinct, whole.revision), (34_000, 34_000, 50, 34_000));
+        assert_eq!((after.count, after.succeeded, after.first), (34_000, 27_200, Some((0, CallState::Forwarded))));
+    }
+
+    /// Events that are pruned have the summaries of events that are not: in windows, over all of
+    /// them, after late outcomes, and before a call of the window.
+    #[test]
+    fn pruned_events_have_the_same_summaries() {
+        for case in 0..4 {
+            let (mut pruned, mut all, mut random) = (Events::default(), Events::default(), Random(case));
+            let (mut now, mut open) = (0_i64, Vec::new());
+            for number in 0..1_800_u64 {
+                // The clock goes back a little in half of the cases.
+                let back = if case % 2 == 0 { 0 } else { i64::try_from(random.below(9)).unwrap() };
+                now += i64::try_from(random.below(900)).unwrap() - 50 * back;
+                let values = vec!["1".to_owned(), "7".to_owned()];
+                let short = Series { since_ms: now - 99_000, values: values.clone(), ..Series::new("window") };
+                let long = Series { since_ms: now - 200_000, ..short.clone() };
+                let series = [short, long, Series { values, ..Series::new("whole") }];
+                pruned.ask(&series);
+                assert_eq!(pruned.history(&series, None), all.history(&series, None), "case {case}, {number}");
+                let call = number.to_string();
+                let mut entry = record(Kind::Decision, now, &call);
+                if random.below(8) == 0 {
+                    entry.decision = Some("deny".to_owned());
+                }
+                for (key, values) in [("window", 4_000), ("whole", 40)] {
+                    entry.counted.push(event(key, random.below(values), Some(number)));
+                }
+                assert!(!pruned.has_raced(&entry) && !all.has_raced(&entry), "{number}");
+                pruned.add(number, &entry);
+                all.add(number, &entry);
+                pruned.prune(&entry);
+                open.push(call);
+                if random.below(3) > 0 {
+                    let late = open.swap_remove(usize::try_from(random.below(open.len() as u64)).unwrap());
+                    let outcome = if random.below(4) == 0 { "error" } else { "ok" };
+                    let outcome = Entry { outcome: Some(outcome.to_owned()), ..record(Kind::Outcome, now, &late) };
+                    pruned.add(number, &outcome);
+                    all.add(number, &outcome);
+                }
+                if number % 10 > 0 {
+                    continue;
+                }
+                let recent = number.saturating_sub(random.below(100)).to_string();
+                let recent = Some(recent.as_str());
+                let window = &series[..1];
+                assert_eq!(pruned.history(window, recent), all.history(window, recent), "case {case}, {number}");
+                // What was dropped cannot be taken apart: then every rule applies.
+                let found = pruned.history(&series, recent);
+                assert!(found.is_unknown || found == all.history(&series, recent), "case {case}, {number}");
+                // Nor can what no decision has asked for.
+                let first = pruned.logs.get("whole").and_then(|log| log.events().next()).unwrap().time_ms;
+                let whole = |since_ms| Series { since_ms, ..Series::new("whole") };
+                for other in [whole(now - 20_000), whole(first), Series::new("window")] {
+                    let (found, other) = (pruned.history(&[other.clone()], None), [other]);
+                    assert!(found.is_unknown || found == all.history(&other, None), "case {case}, {number}");
+                }
+            }
+            assert!(kept(&pruned) < kept(&all), "case {case}: {} of {}", kept(&pruned), kept(&all));
         }
     }
 }

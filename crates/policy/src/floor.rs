@@ -101,7 +101,7 @@ fn may_read_a_secret(cx: &Prepared<'_>) -> Option<Reason> {
     }
     let secrets = everywhere(own, cx);
     let file = cx.effects.files.iter().find(|file| may_hold(cx, file, &secrets));
-    let what = if let Some(file) = file { &file.text } else { own.iter().find(|own| is_named(cx, own))? };
+    let what = if let Some(file) = file { &*file.text } else { own.iter().find(|own| is_named(cx, own))? };
     Some(Reason::ask(format!("`{}` may be, or include, the approver's key", visible(what))))
 }
 
@@ -190,16 +190,18 @@ fn line<'c>(cx: &'c Prepared<'_>) -> Option<Line<'c>> {
     if copies || cargo || has_any(cx, &["toolfold"]) { Some(Line::new(cx)) } else { None }
 }
 
-/// Whether one of these texts is in the command line, or in what a variable or an escape makes of
-/// it.
+/// Whether one of these texts, which have no blanks, is in the command line, or in what a variable
+/// or an escape makes of it.
 fn has_any(cx: &Prepared<'_>, wanted: &[&str]) -> bool {
-    let words = cx.running().flat_map(|(_, command)| known(&command.words));
-    for text in words.chain(cx.command_line.as_deref()) {
-        if contains_any(&unquoted(text).to_ascii_lowercase(), wanted) {
-            return true;
+    let searched = cx.searched_text.get_or_init(|| {
+        let mut text = cx.command_line.clone().unwrap_or_default();
+        for word in cx.running().flat_map(|(_, command)| known(&command.words)) {
+            text.push('\n');
+            text.push_str(word);
         }
-    }
-    false
+        unquoted(&text).to_ascii_lowercase()
+    });
+    contains_any(searched, wanted)
 }
 
 /// The command of a person among the words that toolfold is given: `approvals approve`, or

@@ -238,7 +238,7 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
         return Err(GrantError::Floor(reason.text));
     }
     if let Some((file, _)) = cx.linked_elsewhere() {
-        return Err(GrantError::NotStatic(file.text.clone()));
+        return Err(GrantError::NotStatic(file.text.to_string()));
     }
     if cx.is_shell {
         check_static(cx, allowed)?;
@@ -263,13 +263,13 @@ fn check_static(cx: &Prepared<'_>, allowed: &[usize]) -> Result<(), GrantError> 
     }
     let written = cx.effects.own_file();
     if let Some(file) = written.filter(|file| !file.certain || file.path.is_none()) {
-        return Err(GrantError::NotStatic(file.text.clone()));
+        return Err(GrantError::NotStatic(file.text.to_string()));
     }
     let mut asks = written.is_some();
     for (index, command) in cx.running() {
         asks |= !allowed.contains(&index) || unlisted(cx, index).next().is_some();
         if let Some(word) = unknown(&command.words) {
-            return Err(GrantError::NotStatic(word.text.clone()));
+            return Err(GrantError::NotStatic(word.text.to_string()));
         }
     }
     if asks { Ok(()) } else { Err(GrantError::NotStatic("the command".to_owned())) }

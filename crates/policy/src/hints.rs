@@ -2,6 +2,7 @@
 //! ask, never to deny.
 
 use std::cell::LazyCell;
+use std::sync::Arc;
 
 use super::argv::{base_name, unquoted};
 use super::shell::{FileEffect, SideEffects};
@@ -35,11 +36,11 @@ fn has_word(text: &str, word: &str) -> bool {
 }
 
 /// The files that texts may name: each as a whole, and each part of it.
-pub(super) fn files(texts: &[String]) -> Vec<FileEffect> {
-    let parts = texts.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.split(is_apart)));
+pub(super) fn files(texts: &[Arc<str>]) -> Vec<FileEffect> {
+    let parts = texts.iter().flat_map(|text| std::iter::once(&**text).chain(text.split(is_apart)));
     let mut found = SideEffects::default();
     for part in parts.filter(|part| !part.is_empty() && part.len() < 300).take(MAX_PARTS) {
-        if !found.suspects.iter().any(|file| file.text == part) {
+        if !found.suspects.iter().any(|file| *file.text == *part) {
             found.suspect(part, false);
         }
     }

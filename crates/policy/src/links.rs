@@ -63,6 +63,15 @@ pub trait Disk: Send + Sync {
         None
     }
 
+    /// The names of all files below a folder that git has in the index and in the history of a
+    /// revision, HEAD without one, relative to the folder: what `git log -p` may print. `None`:
+    /// the revision does not exist, there are too many files, one is a repository itself, or git
+    /// gave no answer in time. By default git gives none, and rules ask.
+    fn ever_tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+        let _ = (folder, revision);
+        None
+    }
+
     /// Whether a program is the one that people approve calls with, under another name: its content
     /// decides. `program` is an absolute path, links not followed, or a bare name that a shell
     /// would look up. By default no program is.

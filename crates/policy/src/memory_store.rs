@@ -52,6 +52,7 @@ impl Inner {
             return Err(ApprovalError::Raced);
         }
         self.events.add(seq, entry);
+        self.events.prune(entry);
         let hash = link(seq, &prev, &text);
         self.chain.push((seq, text, prev, hash));
         Ok(())
@@ -142,7 +143,9 @@ impl ApprovalStore for MemoryStore {
     }
 
     fn history(&self, series: &[Series], before: Option<&str>) -> Result<History, ApprovalError> {
-        Ok(self.lock()?.events.history(series, before))
+        let mut inner = self.lock()?;
+        inner.events.ask(series);
+        Ok(inner.events.history(series, before))
     }
 
     fn revoke(&self, id: &str, now_ms: i64) -> Result<bool, ApprovalError> {

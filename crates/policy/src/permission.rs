@@ -89,7 +89,7 @@ impl Policy {
         if let Some(Unknown { text, kind, .. }) = first_unknown(cx, Weight::Unseen) {
             return Err(Reason::ask(format!("it contains characters that a person cannot see: `{text}` ({kind})")));
         }
-        let wide = match over_commands(cx, rules).find(|rule| !rule.names_commands()) {
+        let wide = match over_commands(cx, rules).into_iter().find(|rule| !rule.names_commands()) {
             Some(rule) => Ok(by_rule(rule, "allowed")),
             None => self.by_tier(cx),
         };
@@ -107,13 +107,14 @@ impl Policy {
     /// The rule that allows the last command of a line of which every part is allowed; or which
     /// part is not.
     fn each_allowed(&self, cx: &Prepared<'_>, rules: &[&Rule]) -> Result<Reason, String> {
-        let mut by = None;
+        let (over, mut by) = (over_commands(cx, rules), None);
         for (index, command) in cx.running() {
-            by = self.command_allowed_by(cx, rules, index).or_else(|| named_with_wrapper(cx, rules, index));
-            if by.is_none() {
+            let named = || named_with_wrapper(cx, &over, index).map(Permit::Rule);
+            let Some(permit) = self.permit(cx, &over, index).or_else(named) else {
                 let line: String = display(&command.words).chars().take(120).collect();
                 return Err(format!("no rule allows `{line}`"));
-            }
+            };
+            by = Some((permit, index));
         }
         for file in cx.effects.files.iter().filter(|file| file.own) {
             if !rules.iter().any(|rule| cx.of_effects(rule) && cx.allows(rule, SideEffect::File(file))) {
@@ -129,6 +130,7 @@ impl Policy {
                 return Err(part.reason());
             }
         }
+        let mut by = by.map(|(permit, index)| permit.reason(cx, index));
         if by.is_none() && self.read_only_shell(&cx.context) && is_comment(cx) {
             by = Some(Reason::new(Effect::Allow, "it contains only comments"));
         }
@@ -137,13 +139,18 @@ impl Policy {
 
     /// The commands that something allows, so that no grant needs to cover them.
     pub(crate) fn allowed_commands(&self, cx: &Prepared<'_>) -> Vec<usize> {
-        let rules = self.allowing(cx, false);
+        let over = over_commands(cx, &self.allowing(cx, false));
         let running = cx.running().map(|(index, _)| index);
-        running.filter(|index| self.command_allowed_by(cx, &rules, *index).is_some()).collect()
+        running.filter(|index| self.permit(cx, &over, *index).is_some()).collect()
     }
 
     /// What allows one command, a rule or the built-in table.
     pub(crate) fn command_allowed_by(&self, cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+        Some(self.permit(cx, &over_commands(cx, rules), index)?.reason(cx, index))
+    }
+
+    /// The same, as no reason yet. `over`: the rules over commands.
+    fn permit<'r>(&self, cx: &Prepared<'_>, over: &[&'r Rule], index: usize) -> Option<Permit<'r>> {
         let words = cx.words_of(index);
         let program = first(words)?;
         if program.split('/').any(|part| part == "..") {
@@ -151,16 +158,35 @@ impl Policy {
         }
         // The same under the name for which the policy has this path.
         let renamed = self.program_at(program).map(|name| [&[Word::known(name)], behind_first(words)].concat());
-        let forms: Vec<Cow<'_, [Word]>> =
-            forms_of(words).chain(renamed.iter().flat_map(|renamed| forms_of(renamed))).collect();
-        for rule in over_commands(cx, rules) {
+        let plain = [Some(words), renamed.as_deref()].map(|words| tables::without_flags(words?));
+        let forms = [Some(words), renamed.as_deref()].into_iter().chain(plain.iter().map(Option::as_deref));
+        for rule in over {
             let Some(pattern) = &rule.command else { continue };
-            if forms.iter().any(|form| pattern.allows(form)) {
-                return Some(by_rule(rule, "allowed"));
+            if forms.clone().flatten().any(|form| pattern.allows(form)) {
+                return Some(Permit::Rule(rule));
             }
         }
         let reads = self.read_only_shell(&cx.context) && readonly::only_reads(words, cx.context.workspace_trusted);
-        if reads { Some(Reason::new(Effect::Allow, format!("`{program}` only reads"))) } else { None }
+        if reads { Some(Permit::Reads) } else { None }
+    }
+}
+
+/// What allows a command.
+enum Permit<'r> {
+    Rule(&'r Rule),
+    /// The table of commands that only read.
+    Reads,
+}
+
+impl Permit<'_> {
+    fn reason(self, cx: &Prepared<'_>, index: usize) -> Reason {
+        match self {
+            Self::Rule(rule) => by_rule(rule, "allowed"),
+            Self::Reads => {
+                let program = first(cx.words_of(index)).unwrap_or_default();
+                Reason::new(Effect::Allow, format!("`{program}` only reads"))
+            }
+        }
     }
 }
 
@@ -182,23 +208,23 @@ fn first_unknown<'c>(cx: &'c Prepared<'_>, weight: Weight) -> Option<&'c Unknown
 }
 
 /// The rules of the call's tool that are over commands, the last one first.
-fn over_commands<'r>(cx: &Prepared<'_>, rules: &[&'r Rule]) -> impl Iterator<Item = &'r Rule> {
-    rules.iter().rev().copied().filter(|rule| rule.is_of_commands() && cx.of_tool(rule))
+fn over_commands<'r>(cx: &Prepared<'_>, rules: &[&'r Rule]) -> Vec<&'r Rule> {
+    rules.iter().rev().copied().filter(|rule| rule.is_of_commands() && cx.of_tool(rule)).collect()
 }
 
 /// A rule that names a wrapper together with the program it starts covers that program too: `npx
 /// tsc:*`.
-fn named_with_wrapper(cx: &Prepared<'_>, rules: &[&Rule], index: usize) -> Option<Reason> {
+fn named_with_wrapper<'r>(cx: &Prepared<'_>, over: &[&'r Rule], index: usize) -> Option<&'r Rule> {
     let inner = cx.words_of(index);
     let outer = cx.words_of(index.checked_sub(1)?);
     let from = outer.strip_suffix(inner)?.len();
     if from == 0 || !launchers::is_launcher(program(outer)?) {
         return None;
     }
-    for rule in over_commands(cx, rules) {
+    for rule in over {
         let Some(pattern) = &rule.command else { continue };
         if matches!(pattern.literal(), Some((words, _)) if words.len() > from) && pattern.allows(outer) {
-            return Some(by_rule(rule, "allowed"));
+            return Some(rule);
         }
     }
     None

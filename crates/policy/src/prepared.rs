@@ -24,9 +24,11 @@ use super::unicode::{has_unseen, is_unseen};
 mod checkout;
 mod hosts;
 mod matching;
+mod versions;
 
 pub(crate) use self::checkout::checkout;
 pub(crate) use self::matching::SideEffect;
+pub(crate) use self::versions::printed;
 
 /// A call, read once: what it would do, and what is known about its tool. Every answer about the
 /// call is a function of this: the decision, what a person is shown, how the call is undone. Bound
@@ -51,6 +53,9 @@ pub struct Prepared<'a> {
     reads: usize,
     /// The forms of each command, as ask and deny compare them.
     forms: Vec<CommandForms>,
+    /// The line and the words of its commands, in lower case and without quotes, as the floor
+    /// searches them; found at the first use.
+    pub(crate) searched_text: OnceCell<String>,
     /// Why the floor may deny the call, if so; found at the first use.
     pub(crate) doubt: OnceCell<Option<Reason>>,
     /// The files that hints name, computed at the first use.
@@ -124,9 +129,10 @@ impl<'a> Prepared<'a> {
             target: first_text(arguments, capability.target.as_deref()).map(str::to_owned),
             capability,
             command_line,
-            forms: effects.commands.iter().map(|command| CommandForms::new(shell::forms(&command.words))).collect(),
+            forms: effects.commands.iter().map(|command| CommandForms::new(&command.words)).collect(),
             effects,
             reads,
+            searched_text: OnceCell::new(),
             doubt: OnceCell::new(),
             hinted: OnceCell::new(),
             hosts: Vec::new(),
@@ -369,7 +375,7 @@ fn unseen<'p>(cx: &'p Prepared<'_>) -> Option<&'p str> {
     let arguments = cx.call.arguments;
     let mut seen = texts_of(arguments, &cx.capability.hosts);
     if !cx.is_shell {
-        seen.extend(cx.effects.files.iter().map(|file| file.text.as_str()));
+        seen.extend(cx.effects.files.iter().map(|file| &*file.text));
     }
     seen.extend(first_text(arguments, cx.capability.workdir.as_deref()));
     seen.into_iter().find(|text| has_unseen(text))

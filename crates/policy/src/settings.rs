@@ -9,12 +9,14 @@ const SETTINGS: &str = "\
     .pre-commit-config.yaml .qwen .roo .svn .toolfold .vscode .windsurf .yarnrc.yml";
 
 /// Every setting of the table.
-pub(crate) fn all_settings() -> impl Iterator<Item = &'static str> {
+pub(crate) fn all_settings() -> std::str::SplitWhitespace<'static> {
     SETTINGS.split_whitespace()
 }
 
 /// The setting that a segment of a path is, in the spelling of the table: file systems may ignore
 /// case.
 pub(crate) fn setting(segment: &str) -> Option<&'static str> {
-    all_settings().find(|own| own.eq_ignore_ascii_case(segment))
+    // Each begins with a dot, which few segments do.
+    let mut all = if segment.starts_with('.') { all_settings() } else { "".split_whitespace() };
+    all.find(|own| own.eq_ignore_ascii_case(segment))
 }

@@ -12,10 +12,12 @@
 //! Without the feature `shell`, every command is one opaque unknown, together with heuristic
 //! guesses, so that denies still apply.
 
+use std::borrow::Cow;
+
 use super::argv::{Word, first};
+use super::command::spellings_of_script;
 use super::dialect::Dialect;
 use super::path::LexPath;
-use super::programs;
 use super::unicode::is_unseen;
 use crate::diagnostic::hidden_in;
 
@@ -49,6 +51,7 @@ mod walker;
 mod words;
 mod wrappers;
 
+pub(crate) use self::piped_files::is_filter;
 pub use self::side_effects::{Command, FileEffect, Role, SideEffects, Unknown, Weight};
 /// Reads a command line that `bash -c` runs in the current folder.
 ///
@@ -96,13 +99,16 @@ fn read(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     found
 }
 
-/// The forms of a command that ask and deny compare: as written, with the program without its
-/// folder, without the options before its subcommand, and a script with and without `run`.
-pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
-    let mut all = vec![words.to_vec()];
+/// The forms of a command that ask and deny compare besides the written one: with the program
+/// without its folder, without the options before its subcommand, and all spellings of a script.
+pub(crate) fn other_forms(words: &[Word]) -> Vec<Vec<Word>> {
+    let mut all = Vec::new();
     let Some(program) = first(words) else { return all };
     // On a case-insensitive disk, `RM` is `rm`.
-    let base = super::argv::base_name(program).to_ascii_lowercase();
+    let mut base = Cow::Borrowed(super::argv::base_name(program));
+    if base.contains(|c: char| c.is_ascii_uppercase()) {
+        base = Cow::Owned(base.to_ascii_lowercase());
+    }
     let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();
     if base != program {
         all.push(from(1));
@@ -111,20 +117,7 @@ pub(crate) fn forms(words: &[Word]) -> Vec<Vec<Word>> {
         if at > 1 {
             all.push(from(at));
         }
-        all.extend(spellings_of_script(&base, words.get(at..).unwrap_or_default()).into_iter().flatten());
+        all.extend(spellings_of_script(&base, words.get(at..).unwrap_or_default()));
     }
     all
-}
-
-/// Both spellings of a command that runs a script of the project, without options before its name:
-/// `yarn deploy` and `yarn run deploy`. `words` begin with the subcommand.
-pub(crate) fn spellings_of_script(program: &str, words: &[Word]) -> Option<[Vec<Word>; 2]> {
-    let row = programs::row(program)?;
-    let runs = usize::from(words.first()?.is("run"));
-    let behind = words.get(runs..)?;
-    let at = if runs == 0 { 0 } else { behind.iter().position(|word| !word.begins(['-']))? };
-    let script = behind.get(at..)?;
-    let spelled = |front: &[Word]| [front, script].concat();
-    let is_script = row.runs_script(script.first()?.get()?);
-    is_script.then(|| [spelled(&[Word::known(program)]), spelled(&[Word::known(program), Word::known("run")])])
 }

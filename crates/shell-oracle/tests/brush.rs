@@ -160,7 +160,7 @@ fn the_reader_finds_what_brush_finds() {
             let missed = missed.filter(|argv| !has_command(argv)).count();
             let sink = |file: &&String| !file.starts_with("/dev/") && is_plain(file);
             let unseen = brush.files.iter().filter(sink);
-            let unseen = unseen.filter(|file| own.files.iter().all(|own| own.text != **file)).count();
+            let unseen = unseen.filter(|file| own.files.iter().all(|own| *own.text != **file)).count();
             compared += brush.commands.len();
             if missed + unseen > 0 && !is_unread {
                 wrong.push(line);

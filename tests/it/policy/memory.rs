@@ -16,7 +16,7 @@ use toolfold::store::SqliteStore;
 use toolfold::wire::Wire;
 use toolfold_testing::with;
 
-fn policy(rules: &str) -> Policy {
+pub(super) fn policy(rules: &str) -> Policy {
     let text = format!("[policy]\ndefault = \"allow\"\n{rules}");
     Policy::new(vec![PolicyFile::load(&text, "policy.toml", PolicyScope::User).into_result().unwrap()])
 }
@@ -26,7 +26,7 @@ fn stores() -> [Arc<dyn ApprovalStore>; 2] {
 }
 
 /// Decides on a call at a time, and records it where it runs. The call's id is `id`.
-fn call(
+pub(super) fn call(
     (policy, store): (&Policy, &dyn ApprovalStore),
     (session, id): (&str, &str),
     now_ms: i64,
@@ -49,7 +49,7 @@ fn call(
 }
 
 /// The effect that a decision is.
-fn word(decision: Decision) -> &'static str {
+pub(super) fn word(decision: Decision) -> &'static str {
     match decision {
         Decision::Deny => "deny",
         Decision::Confirm => "ask",
@@ -57,7 +57,7 @@ fn word(decision: Decision) -> &'static str {
     }
 }
 
-fn settle(store: &dyn ApprovalStore, call: &str, outcome: &str, now_ms: i64) {
+pub(super) fn settle(store: &dyn ApprovalStore, call: &str, outcome: &str, now_ms: i64) {
     let mut entry = Entry::new(Kind::Outcome, now_ms);
     (entry.call, entry.outcome) = (call.to_owned(), Some(outcome.to_owned()));
     store.record(&entry).unwrap();

@@ -47,3 +47,50 @@ fn names_of_scripts_are_run() {
         &[("yarn run deploy", "deny"), ("yarn run deploys", "allow"), ("bun bd", "ask"), ("bun test", "allow")],
     );
 }
+
+/// npm has short forms of four scripts, and pnpm runs each script without `run` unless it has a
+/// command of that name.
+#[test]
+fn short_forms_of_npm_and_pnpm() {
+    let every_form = [
+        "npm test",
+        "npm t",
+        "npm tst",
+        "npm run test",
+        "npm run-script test",
+        "npm run --silent test",
+        "npm --prefix sub test -- -u",
+        "pnpm test",
+        "pnpm t",
+        "pnpm run test",
+        "pnpm -r test",
+    ];
+    for rule in ["test", "t", "run test"] {
+        let denies = ["npm", "pnpm"].map(|program| format!("deny Bash({program} {rule}:*)"));
+        let rules = ["allow Bash(*)", denies[0].as_str(), denies[1].as_str()];
+        check(&rules, &every_form.map(|command| (command, "deny")));
+        check(&rules, &[("npm run tests", "allow"), ("npm run build", "allow")]);
+    }
+    check(
+        &["allow Bash(*)", "deny Bash(npm start)", "deny Bash(npm deploy)", "deny Bash(pnpm run release:*)"],
+        &[
+            ("npm run start", "deny"),
+            ("npm run stop", "allow"),
+            // npm has no short form of this one.
+            ("npm run deploy", "allow"),
+            ("pnpm release --prod", "deny"),
+            ("pnpm --filter app release", "deny"),
+            ("pnpm released", "allow"),
+        ],
+    );
+    // `pnpm deploy` is a command of pnpm, and no script.
+    check(
+        &["allow Bash(*)", "deny Bash(pnpm deploy:*)", "ask Bash(pnpm run:*)"],
+        &[("pnpm run deploy", "ask"), ("pnpm build", "ask"), ("pnpm install", "allow"), ("pnpm deploy x", "deny")],
+    );
+    // No allow is wider than it is written.
+    check(&["allow Bash(npm test)", "allow Bash(pnpm run build)"], &[("npm run test", "ask"), ("pnpm build", "ask")]);
+    let spellings = |rule: &str| compact(Effect::Deny, rule, |_| None).unwrap().other_spellings();
+    assert!(spellings("Bash(npm run test:*)").starts_with(&["npm test".to_owned(), "npm t".to_owned()]));
+    assert!(spellings("Bash(pnpm lint)").contains(&"pnpm run lint".to_owned()));
+}

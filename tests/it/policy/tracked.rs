@@ -1,4 +1,4 @@
-//! Checkouts of git, decided by what git tracks.
+//! Checkouts of git and what git prints, decided by what git tracks.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use serde_json::json;
 use toolfold::policy::links::DiskEntry;
 use toolfold::policy::{Context, Decision, Disk, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
-/// A repository at `/w`: the files of the index (`""`) and of each revision.
+/// A repository at `/w`: the files of the index (`""`) and of each revision. The history of `HEAD`
+/// is that of the revision `history`, and no other one is known.
 struct Repository(BTreeMap<&'static str, Vec<&'static str>>);
 
 impl Disk for Repository {
@@ -21,6 +22,10 @@ impl Disk for Repository {
         }
         let all = self.0.get(revision.unwrap_or_default()).cloned().unwrap_or_default();
         Some(all.into_iter().filter_map(|name| name.strip_prefix(&*below)).map(str::to_owned).collect())
+    }
+
+    fn ever_tracked(&self, folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+        if matches!(revision, None | Some("HEAD")) { self.tracked(folder, Some("history")) } else { None }
     }
 }
 
@@ -98,4 +103,38 @@ fn a_denied_file_in_any_tree_asks() {
 #[test]
 fn no_answer_asks() {
     check(&repository(&[]), DENY, &[("git checkout main", "ask"), ("git restore .", "ask")]);
+}
+
+const DENY_READ: &str = "deny = [\"Read(**/.env)\"]";
+
+#[test]
+fn git_prints_what_it_tracks_if_no_denied_file_is_among_it() {
+    let clear = repository(&[("history", &["a.rs", "sub/b.rs"])]);
+    let printed = [
+        "git log -p",
+        "git log -p -3 HEAD",
+        "git log -p --stat | head -20",
+        "git diff -- 'sub/*'",
+        "git show HEAD -- '*.e*'",
+        "git grep -n key -- 'sub/*' | sort -u",
+    ];
+    check(&clear, DENY_READ, &printed.map(|command| (command, "allow")));
+    // Without git's answer, and with a file in the history that is no longer in any tree.
+    check(&repository(&[]), DENY_READ, &printed.map(|command| (command, "ask")));
+    let removed = repository(&[("", &["a.rs"]), ("HEAD", &["a.rs"]), ("history", &["a.rs", "sub/.env"])]);
+    check(&removed, DENY_READ, &printed.map(|command| (command, "ask")));
+    check(&removed, "deny = [\"Read(keep/**)\"]", &[("git log -p", "allow")]);
+    // More than that, or beside other commands.
+    let asked = [
+        "git log -p --all",
+        "git log -p main",
+        "git log -p > out.txt",
+        "git log -p && grep -r key .",
+        "git diff --no-index . sub",
+        "git grep --untracked key",
+        "git log -p; git log -p",
+        "git fast-export HEAD",
+    ];
+    check(&clear, DENY_READ, &asked.map(|command| (command, "ask")));
+    check(&clear, DENY_READ, &[("git log -p && cat .env", "deny"), ("git show HEAD:.env", "ask")]);
 }

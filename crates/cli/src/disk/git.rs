@@ -1,4 +1,4 @@
-//! What git tracks below a folder, for the decision on a checkout.
+//! What git tracks below a folder, for the decision on a checkout and on what git prints.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks git")]
 
 use std::io::Read;
@@ -41,6 +41,34 @@ pub(super) fn tracked(folder: &str, revision: Option<&str>) -> Option<Vec<String
     }
     let (listed, text) = answer(folder, &["ls-tree", "-r", "-z", &tree], until)?;
     if listed { names(&text) } else { None }
+}
+
+/// The answer of [`toolfold::policy::Disk::ever_tracked`].
+pub(super) fn ever_tracked(folder: &str, revision: Option<&str>) -> Option<Vec<String>> {
+    let mut all = tracked(folder, None)?;
+    let until = Instant::now() + TIME;
+    // Each file is new in some commit, for one of its parents.
+    let all_files = ["log", "--format=", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--relative"];
+    // What is no commit has no history.
+    let revision = revision.unwrap_or("HEAD");
+    let start = if revision.contains("..") { revision.to_owned() } else { format!("{revision}^{{commit}}") };
+    let args = [&all_files[..], &["--ignore-submodules=none", "--end-of-options", &start, "--"]];
+    let (listed, text) = answer(folder, &args.concat(), until)?;
+    if !listed {
+        return None;
+    }
+    let mut parts = std::str::from_utf8(&text).ok()?.split('\0').filter(|part| !part.is_empty());
+    // `:000000 100644 ID ID A`, then the name.
+    while let Some(change) = parts.next() {
+        let (mut modes, name) = (change.strip_prefix(':')?.split(' '), parts.next()?);
+        if modes.any(|mode| mode == "160000") {
+            return None;
+        }
+        all.push(name.to_owned());
+    }
+    all.sort_unstable();
+    all.dedup();
+    Some(all)
 }
 
 /// Whether git succeeds, and its output. The settings of the repository run nothing: no monitor, no

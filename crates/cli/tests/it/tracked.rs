@@ -1,4 +1,5 @@
-//! A checkout is decided by what git tracks in the repository of the working folder.
+//! A checkout, and what git prints, are decided by what git tracks in the repository of the working
+//! folder.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -49,7 +50,7 @@ impl Repository {
     /// The first word of the explanation of a command.
     fn decision(&self, command: &str) -> String {
         let policy = self.0.with_extension("toml");
-        std::fs::write(&policy, "allow = [\"Bash(*)\"]\ndeny = [\"Edit(**/.env)\"]\n").unwrap();
+        std::fs::write(&policy, "allow = [\"Bash(*)\"]\ndeny = [\"Edit(**/.env)\", \"Read(**/.env)\"]\n").unwrap();
         let cwd = self.0.to_str().unwrap();
         let ran = run(&["policy", "explain", policy.to_str().unwrap(), "Bash", command, "--cwd", cwd]);
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -80,6 +81,17 @@ fn a_checkout_is_decided_by_what_git_tracks() {
     for command in ["git checkout secret", "git restore --source=secret .", "git pull", "git checkout unknown"] {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
+    // The file on the disk is not tracked, and git does not print it.
+    for command in ["git log -p", "git log -p main -- '*.rs'", "git show HEAD -- '*.e*'", "git grep K -- 'sub/*'"] {
+        runs(&repository, command);
+    }
+    // It was in a commit, is in one of the revisions, or was never asked about.
+    for command in ["git log -p secret", "git log -p --all", "git log -p main..secret", "git log -p unknown"] {
+        assert_eq!(repository.decision(command), "confirm", "{command}");
+    }
+    repository.git(&["merge", "-q", "-s", "ours", "secret", "-m", "m"]);
+    assert_eq!(repository.decision("git log -p"), "confirm");
+    runs(&repository, "git checkout main");
     // A submodule may contain anything.
     let module = repository.0.join("module");
     std::fs::create_dir(&module).unwrap();

@@ -9,9 +9,8 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use crate::argv::{Word, base_name, cluster, display, is_listed, name_and_value};
+use crate::argv::{Word, base_name, behind_first, cluster, display, is_listed, name_and_value};
 use crate::programs::row_or_empty;
-use crate::shell::spellings_of_script;
 
 const TABLE: &str = include_str!("spellings.toml");
 
@@ -24,6 +23,7 @@ struct Spellings {
     targets: Names,
     abbreviated: Names,
     words: BTreeMap<String, BTreeMap<String, String>>,
+    scripts: BTreeMap<String, Scripts>,
     options: BTreeMap<String, Vec<String>>,
     same: Vec<Same>,
 }
@@ -32,6 +32,16 @@ struct Spellings {
 #[serde(deny_unknown_fields)]
 struct Names {
     names: String,
+}
+
+/// The scripts of a project that a program runs without `run`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Scripts {
+    /// Those with these names.
+    Named(String),
+    /// All but those with these names, which are its own commands.
+    Unlike(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -230,6 +240,46 @@ fn usual(program: &str) -> Option<&str> {
     (plain.len() < program.len() && !plain.is_empty()).then_some(plain)
 }
 
+/// All spellings of a command that runs a script of the project, without options before its name:
+/// `npm t`, `npm test` and `npm run test`. `words` begin with the subcommand. Empty for others.
+pub(crate) fn spellings_of_script(program: &str, words: &[Word]) -> Vec<Vec<Word>> {
+    all_spellings_of_script(program, words).unwrap_or_default()
+}
+
+fn all_spellings_of_script(program: &str, words: &[Word]) -> Option<Vec<Vec<Word>>> {
+    let (row, scripts) = (row_or_empty(program), table().scripts.get(program));
+    if row.not_scripts.is_empty() && scripts.is_none() {
+        return None;
+    }
+    let aliases = table().words.get(program);
+    let usual = |word| {
+        let mut names = aliases.into_iter().flatten();
+        names.find(|(_, list)| is_listed(list, word)).map_or(word, |(name, _)| name.as_str())
+    };
+    let first = words.first()?.get()?;
+    let runs = usual(first) == "run";
+    let at = if runs { 1 + words.iter().skip(1).position(|word| !word.begins(['-']))? } else { 0 };
+    let behind = words.get(at + 1..)?;
+    // Behind `run`, each word is a name.
+    let name = if runs { words.get(at)?.get()? } else { usual(first) };
+    let is_script = match scripts {
+        Some(Scripts::Named(names)) => is_listed(names, name),
+        Some(Scripts::Unlike(names)) => !is_listed(names, name),
+        None => row.runs_script(name),
+    };
+    if !is_script {
+        return None;
+    }
+    let others = aliases.and_then(|names| names.get(name)).into_iter().flat_map(|list| list.split_whitespace());
+    let spelled = |front: &[&str]| {
+        let front: Vec<Word> = front.iter().map(|word| Word::known(word)).collect();
+        [&front, behind].concat()
+    };
+    let mut all = vec![spelled(&[program, name]), spelled(&[program, "run", name])];
+    all.extend(others.map(|other| spelled(&[program, other])));
+    Some(all)
+}
+
 /// The maximum number of other spellings that a person is shown.
 const MAX_SHOWN: usize = 12;
 
@@ -240,9 +290,7 @@ pub(super) fn other_spellings(rule: &[&str]) -> Vec<String> {
     let written = |program: &str, words: &[&str]| [&[program], words].concat().join(" ");
     let mut found = Vec::new();
     let known: Vec<Word> = rule.iter().map(|word| Word::known(word)).collect();
-    for script in spellings_of_script(program, known.get(1..).unwrap_or_default()).into_iter().flatten() {
-        found.push(display(&script));
-    }
+    found.extend(spellings_of_script(program, behind_first(&known)).iter().map(|script| display(script)));
     found.retain(|script| *script != rule.join(" "));
     for (other, name) in &table().programs {
         if name == program {

@@ -175,7 +175,7 @@ fn tokens_of(word: &Word) -> Vec<Token> {
     let Some(value) = word.get() else {
         // What `xargs -I%` fills in is written like any other word.
         let expands = word.text.contains(['$', '`', '*', '?', '[', '{', '~']);
-        let text = if expands { word.text.clone() } else { String::new() };
+        let text = if expands { word.text.to_string() } else { String::new() };
         let mut all = vec![Token { text, open: true, many: !word.one }];
         all.extend(tokens(&word.text));
         for guess in &word.guess {

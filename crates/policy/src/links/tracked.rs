@@ -1,23 +1,24 @@
-//! Looking at git: whether a checkout may write a file that a rule names.
+//! Looking at git: whether a checkout may write, or git may print, a file that a rule names.
 
 use super::{Disk, Links, follow};
 use crate::context::Context;
 use crate::decision::Fit;
 use crate::path::{LexPath, PathPattern};
-use crate::prepared::{Prepared, SideEffect, checkout};
+use crate::prepared::{Prepared, SideEffect, checkout, printed};
 use crate::rule::{Access, Rule};
 use crate::shell::FileEffect;
 
-/// Looks at what git tracks below the folders that a checkout writes, and notes for each rule
-/// whether it may concern one of these files. Where git gives no answer, the rules ask as without a
-/// disk.
+/// Looks at what git tracks below the folders that a checkout writes or that git prints files of,
+/// and notes for each rule whether it may concern one of these files. Where git gives no answer,
+/// the rules ask as without a disk.
 pub(super) fn look_at_git(cx: &Prepared<'_>, rules: &[&Rule], disk: &dyn Disk, links: &mut Links) {
-    if checkout(cx).is_none() {
-        return;
-    }
-    let writes = cx.effects.files.iter().filter(|file| file.access == Access::Write);
+    let access = match (checkout(cx), printed(cx)) {
+        (Some(_), _) => Access::Write,
+        (None, Some(_)) => Access::Read,
+        (None, None) => return,
+    };
     let mut clear: Vec<(String, PathPattern)> = Vec::new();
-    for file in writes {
+    for file in cx.effects.files.iter().filter(|file| file.access == access) {
         let open: Vec<&PathPattern> = open(cx, rules, file);
         let (Some(path), false) = (&file.path, open.is_empty()) else { continue };
         let root = path.absolute(&cx.context).to_string();
@@ -48,9 +49,16 @@ fn open<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], file: &FileEffect) -> Vec<&'r
 }
 
 /// The names of all files below a folder that the checkout may write or delete, relative to the
-/// folder: those of the index, of HEAD and of the revision. `None`: unknown.
+/// folder: those of the index, of HEAD and of the revision; or of all files that git may print.
+/// `None`: unknown.
 fn names(cx: &Prepared<'_>, folder: &str, disk: &dyn Disk) -> Option<Vec<String>> {
-    let checkout = checkout(cx)?;
+    let Some(checkout) = checkout(cx) else {
+        let mut all = disk.ever_tracked(folder, None)?;
+        for revision in printed(cx)? {
+            all.extend(disk.ever_tracked(folder, Some(revision))?);
+        }
+        return Some(all);
+    };
     let mut all = disk.tracked(folder, None)?;
     if let Some(revision) = checkout.revision {
         let own = disk.tracked(folder, Some(revision))?;

@@ -5,15 +5,15 @@ use crate::context::Context;
 
 /// A path from the root where the context allows that, else from its base.
 #[derive(Debug, Clone)]
-pub(super) struct View<'p> {
+pub(crate) struct View<'p> {
     pub(super) base: Base,
     pub(super) up: usize,
-    pub(super) parts: Vec<&'p str>,
+    pub(crate) parts: Vec<&'p str>,
 }
 
 impl LexPath {
     /// The same as [`absolute`](Self::absolute), borrowed.
-    pub(super) fn view<'p>(&'p self, context: &'p Context) -> View<'p> {
+    pub(crate) fn view<'p>(&'p self, context: &'p Context) -> View<'p> {
         let own = self.parts.iter().map(String::as_str);
         let Some(base) = self.start(context) else {
             return View { base: self.base, up: self.up, parts: own.collect() };

@@ -73,7 +73,7 @@ impl<'w> Checkout<'w> {
 
 /// Whether a revision has none of git's operators that depend on more than the repository, such as
 /// `@{-1}` and `:/text`.
-fn is_plain(revision: &str) -> bool {
+pub(super) fn is_plain(revision: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._/~^-".contains(c);
     !revision.is_empty() && !revision.starts_with('-') && revision.chars().all(allowed)
 }

@@ -23,12 +23,16 @@ impl Prepared<'_> {
         let commands: &[Command] = if self.is_shell { &self.effects.commands } else { &[] };
         for command in commands {
             add_hosts(command, &mut self.hosts);
-            urls.extend(arguments(&command.words).map(str::to_owned));
+            urls.extend(arguments(&command.words).filter(|word| is_file_url(word)).map(str::to_owned));
         }
         self.hosts.extend(self.effects.hosts.iter().map(|host| Host::guess(host)));
-        urls.retain(|url| matches!(url.get(..5), Some(scheme) if scheme.eq_ignore_ascii_case("file:")));
+        urls.retain(|url| is_file_url(url));
         self.effects.files.extend(urls.iter().map(|url| whole_file(url, Access::Read)));
     }
+}
+
+fn is_file_url(url: &str) -> bool {
+    matches!(url.get(..5), Some(scheme) if scheme.eq_ignore_ascii_case("file:"))
 }
 
 /// Adds the hosts that a command may contact: a URL among its words names one; so does a bare

@@ -3,6 +3,7 @@
 use super::Prepared;
 use super::checkout::checkout;
 use super::hosts::mentioned;
+use super::versions::printed;
 use crate::capability::Family;
 use crate::decision::{Effect, Fit};
 use crate::hints;
@@ -60,7 +61,7 @@ impl Prepared<'_> {
     pub(crate) fn matches(&self, rule: &Rule, effect: SideEffect<'_>) -> Fit {
         match effect {
             SideEffect::Command(index) => match (&rule.command, self.forms.get(index)) {
-                (Some(pattern), Some(forms)) => pattern.fit_any_form(forms),
+                (Some(pattern), Some(forms)) => pattern.fit_any_form(self.words_of(index), forms),
                 _ => Fit::No,
             },
             SideEffect::File(file) => self.file_fit(rule, file),
@@ -232,17 +233,18 @@ impl Prepared<'_> {
 /// does not name it: `**` covers none of them.
 fn is_unnamed_setting(call: &Prepared<'_>, rule: &Rule, file: &FileEffect) -> bool {
     let Some(path) = &file.path else { return false };
-    let absolute = path.absolute(&call.context);
-    let Some(setting) = absolute.parts.iter().find_map(|part| settings::setting(part)) else { return false };
+    let parts = path.view(&call.context).parts;
+    let Some(setting) = parts.into_iter().find_map(settings::setting) else { return false };
     !rule.path.as_ref().is_some_and(|(pattern, _)| pattern.names(setting))
 }
 
-/// Whether git tracks nothing that a pattern names among the files that a checkout writes below
-/// a folder.
+/// Whether git tracks nothing that a pattern names among the files below a folder that a checkout
+/// writes, or that git prints.
 fn was_looked_up_in_git(call: &Prepared<'_>, file: &FileEffect, path: &LexPath, pattern: &PathPattern) -> bool {
     let Some(links) = &call.context.links else { return false };
-    file.access == Access::Write
-        && path.tail().is_some()
-        && links.is_clear(&path.absolute(&call.context).to_string(), pattern)
-        && checkout(call).is_some()
+    let is_clear = || links.is_clear(&path.absolute(&call.context).to_string(), pattern);
+    match file.access {
+        Access::Write => path.tail().is_some() && is_clear() && checkout(call).is_some(),
+        Access::Read => is_clear() && printed(call).is_some(),
+    }
 }

@@ -26,7 +26,7 @@ pub(super) fn inspect(
     }
     if own.is.reads_code && *input != Input::Inherited {
         match input.text() {
-            Some(text) => walker.found.code_hints.push(text.to_owned()),
+            Some(text) => walker.found.code_hints.push(text.into()),
             None => walker.found.unknown("piped-code", "commands of the program's own", Weight::Code),
         }
     }

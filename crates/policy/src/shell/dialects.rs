@@ -77,6 +77,11 @@ const EVALUATE: &[&str] = &[
 /// Words before a command that zsh takes away, or that begin a loop there.
 const ZSH_WORDS: &[&str] = &["-", "noglob", "nocorrect", "repeat", "foreach", "end"];
 
+/// Whether [`words`] depends on the words behind this first one, which is no prefix of a built-in.
+pub(super) fn is_lead(first: &Word) -> bool {
+    matches!(first.get(), Some(name) if EVALUATE.contains(&name))
+}
+
 /// Why the words of a command do something else in the shell than in bash.
 pub(super) fn words(words: &[Word], dialect: Dialect) -> Option<Refused> {
     let program = first(words)?;

@@ -3,6 +3,8 @@
 //! Their rows describe the operands. A program without a row may write anything: a path deny
 //! is not a sandbox.
 
+use std::sync::Arc;
+
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::side_effects::FileEffect;
@@ -66,7 +68,7 @@ pub(super) fn files(walker: &mut Walker, words: &[Word], says: &RowSays) {
             for word in arguments {
                 match word.get().map(|text| text.split_once('=')) {
                     None if word.text.starts_with("if=") => {}
-                    None => add(walker, &[Word::unknown(&word.text, true)], Access::Write),
+                    None => add(walker, &[Word::unknown(Arc::clone(&word.text), true)], Access::Write),
                     Some(Some(("of", path))) => walker.file(&Word::known(path), Access::Write, true, false),
                     Some(Some(("if", path))) => add(walker, &[Word::known(path)], Access::Read),
                     Some(_) => {}
@@ -259,12 +261,12 @@ pub(super) fn settle_globs(walker: &mut Walker, says: &RowSays) {
         if !(is_file || is.takes_any && globs::is_read(word)) {
             continue;
         }
-        let Some(at) = walker.found.unknowns.iter().position(|part| part.kind == "glob" && part.text == word.text)
+        let Some(at) = walker.found.unknowns.iter().position(|part| part.kind == "glob" && *part.text == *word.text)
         else {
             continue;
         };
         walker.found.unknowns.remove(at);
-        walker.found.globs.push(word.text.clone());
+        walker.found.globs.push(Arc::clone(&word.text));
         if program.operands == Operands::Code {
             walker.file(word, Access::Read, false, false);
         }

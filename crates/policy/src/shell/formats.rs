@@ -1,6 +1,6 @@
 //! Formats of `printf` that assign variables.
 
-use crate::argv::{Word, behind_first, first, program};
+use crate::argv::{Word, base_name, behind_first, first, program};
 
 /// Words that may precede a built-in and run it.
 const BEFORE: &[&str] = &["command", "builtin", "exec", "noglob", "nocorrect", "-", "--", "-p"];
@@ -20,6 +20,11 @@ pub(super) enum Assigns {
 pub(super) fn behind_prefixes(words: &[Word]) -> &[Word] {
     let from = words.iter().position(|word| !matches!(word.get(), Some(text) if BEFORE.contains(&text)));
     words.get(from.unwrap_or(words.len())..).unwrap_or_default()
+}
+
+/// Whether [`assigns`] depends on the words behind this first one.
+pub(super) fn is_lead(first: &Word) -> bool {
+    matches!(first.get(), Some(name) if BEFORE.contains(&name) || base_name(name) == "printf")
 }
 
 /// Whether a command is a `printf` that assigns a variable. `words` are its program and arguments.

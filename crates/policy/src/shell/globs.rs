@@ -5,6 +5,8 @@
 //! characters) is left to the caller, who takes such a word for anything below its folder, or for
 //! anything at all.
 
+use std::sync::Arc;
+
 use super::side_effects::{FileEffect, SideEffects};
 use super::walker::Walker;
 use crate::argv::{Word, contains_any};
@@ -37,7 +39,7 @@ impl Walker {
                     self.file(&plain, access, own, recursive);
                 }
                 Shape::Glob(folder, segments) => {
-                    let file = FileEffect { own, ..FileEffect::new(&word.text, access) };
+                    let file = FileEffect { own, ..FileEffect::new(Arc::clone(&word.text), access) };
                     self.below(file, &folder, &Tail { segments, recursive, loose: false });
                 }
             }
@@ -57,7 +59,7 @@ impl Walker {
                     self.file(&Word::known(&format!("{folder}/{name}")), Access::Write, false, false);
                 }
                 Shape::Glob(_, segments) => {
-                    let file = FileEffect::new(&format!("{folder}/{}", word.text), Access::Write);
+                    let file = FileEffect::new(format!("{folder}/{}", word.text), Access::Write);
                     let segments = Vec::from_iter(segments.last().cloned());
                     self.below(file, folder, &Tail { segments, recursive: false, loose: false });
                 }
@@ -85,6 +87,9 @@ impl Walker {
 /// Where a line may change how the shell expands globs, each of its globs may expand to anything of
 /// its form.
 pub(super) fn loosen(found: &mut SideEffects, command: &str) {
+    if !found.paths().any(|path| path.tail().is_some()) {
+        return;
+    }
     let plain = command.replace(['\'', '"', '\\', '_', '\n'], "").to_ascii_lowercase();
     let named = ["dotglob", "globdots", "globignore", "nocaseglob", "bashopts", "shellopts", "globstar", "globassign"];
     if contains_any(&plain, &named) || found.unknowns.iter().any(|part| part.weight != super::Weight::Value) {

@@ -1,5 +1,7 @@
 //! A single command: what it runs itself, what else it runs, and what it writes.
 
+use std::sync::Arc;
+
 use super::rows;
 use super::side_effects::{Command, FileEffect, Role, Unknown, Weight};
 use super::walker::{Input, Walker};
@@ -20,59 +22,70 @@ impl Walker {
         if first.get().is_none_or(|program| program.is_empty() || !program.is_ascii()) {
             self.found.unknown("program", &first.text, Weight::Code);
         }
-        let Some(program) = first.get().map(str::to_owned) else {
-            return self.found.commands.push(Command { words, role });
-        };
-        let base = base_name(&program).to_owned();
-        if self.functions.contains(&program) && *input != Input::Inherited {
-            self.found.unknown("function-input", &program, Weight::Code);
+        let program = first.value.clone();
+        if let Some(program) = program.as_deref()
+            && *input != Input::Inherited
+            && self.functions.iter().any(|own| own == program)
+        {
+            self.found.unknown("function-input", program, Weight::Code);
         }
-        self.found.commands.push(Command { words: words.clone(), role });
+        self.found.commands.push(Command { words: Vec::new(), role });
+        if let Some(program) = program {
+            self.inspect(&program, &words, (input, index), role);
+        }
+        if let Some(own) = self.found.commands.get_mut(index) {
+            own.words = words;
+        }
+    }
+
+    /// What a command does whose program is known.
+    fn inspect(&mut self, program: &str, words: &[Word], (input, index): (&Input, usize), role: Role) {
+        let base = base_name(program);
         if base.contains(|c: char| c.is_ascii_uppercase()) {
             // On a case-insensitive disk, `ENV rm x` runs `rm`: for guesses.
-            let lower = [&[Word::known(&base.to_ascii_lowercase())], behind_first(&words)].concat();
+            let lower = [&[Word::known(&base.to_ascii_lowercase())], behind_first(words)].concat();
             heuristics::anywhere(&lower, &mut self.found);
         }
-        let own = programs::find(&base);
-        if wrappers::unwrap(self, own, &base, &words, (input, index)) {
+        let own = programs::find(base);
+        if wrappers::unwrap(self, own, base, words, (input, index)) {
             return;
         }
         if !program.contains('/') {
-            builtins::inspect(self, &base, &words);
+            builtins::inspect(self, base, words);
         }
         if let Some(shell) = own.filter(|own| own.is.shell) {
-            return self.shell(shell, &base, &words, (input, index));
+            return self.shell(shell, base, words, (input, index));
         }
-        match base.as_str() {
-            "source" | "." => return self.sourced(&base, &words, (input, index)),
-            "eval" | "trap" => return self.evaluated(&base, &words),
+        match base {
+            "source" | "." => return self.sourced(base, words, (input, index)),
+            "eval" | "trap" => return self.evaluated(base, words),
             _ => {}
         }
-        if self.functions.contains(&program) {
+        if self.functions.iter().any(|own| own == program) {
             // The function may run its arguments.
-            heuristics::tails(behind_first(&words), &mut self.found);
+            heuristics::tails(behind_first(words), &mut self.found);
         }
-        let says = rows::inspect(self, &base, &words, (index, 0));
+        let says = rows::inspect(self, base, words, (index, 0));
         // What takes its words for code may take its input for code.
         if says.code {
-            self.found.code_hints.extend(input.text().map(str::to_owned));
+            self.found.code_hints.extend(input.text().map(Arc::from));
         }
         // A program that is no reader of texts may take its input for names of files.
         if !says.program.is_some_and(Program::only_looks) {
-            self.found.file_hints.extend(input.text().map(str::to_owned));
+            self.found.file_hints.extend(input.text().map(Arc::from));
         }
         // `wget -i -` reads from its input what it fetches.
         let fetches = matches!(says.program, Some(program) if program.operands == Operands::Host);
         if let Some(text) = input.text().filter(|_| fetches && says.operands.iter().any(|word| word.is("-"))) {
             self.found.hosts.extend(text.split_whitespace().map(str::to_owned));
         }
-        files::files(self, &words, &says);
+        files::files(self, words, &says);
         if let Some(own) = own {
-            code::inspect(self, own, &words, &says, (input, index));
+            code::inspect(self, own, words, &says, (input, index));
             scripts::inspect(self, own, &says);
-            outputs::inspect(self, own, &words, &says);
+            outputs::inspect(self, own, words, &says);
         }
-        files::possible(self, &words, &says);
+        files::possible(self, words, &says);
         if role == Role::Runs {
             files::settle_globs(self, &says);
         }
@@ -247,7 +260,7 @@ impl Walker {
         if self.glob(word, access, own, recursive) {
             return;
         }
-        let file = FileEffect { own, recursive, ..FileEffect::new(&word.text, access) };
+        let file = FileEffect { own, recursive, ..FileEffect::new(Arc::clone(&word.text), access) };
         let value = word.path();
         let (paths, certain) = if let Some(value) = value { self.place.files(value) } else { (Vec::new(), false) };
         if paths.is_empty() {

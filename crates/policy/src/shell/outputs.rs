@@ -107,7 +107,7 @@ fn cloned(walker: &mut Walker, operands: &[Word]) {
 
 /// Adds files below a folder whose names are not known.
 pub(super) fn below(walker: &mut Walker, folder: &Word) {
-    let file = FileEffect::new(&format!("files below {}", folder.text), Access::Write);
+    let file = FileEffect::new(format!("files below {}", folder.text), Access::Write);
     match folder.path() {
         Some(text) if is_remote(text) => {}
         Some(text) => walker.below(file, text, &Tail::below(None)),

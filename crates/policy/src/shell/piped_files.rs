@@ -34,7 +34,7 @@ impl PipedFiles {
     pub(super) fn files(&self, access: Access) -> Vec<FileEffect> {
         let mut found = Vec::new();
         for start in &self.starts {
-            let own = FileEffect::new(&format!("{} and what is below", start.text), access);
+            let own = FileEffect::new(format!("{} and what is below", start.text), access);
             let paths = if let Some(folder) = start.path() { self.place.files(folder).0 } else { Vec::new() };
             if paths.is_empty() {
                 found.push(own.clone());
@@ -85,7 +85,7 @@ pub(super) fn of_search(says: &RowSays) -> Vec<Segment> {
 
 /// Whether a command passes on some of the lines that it reads, and reads nothing else. Its row
 /// lists the letters.
-pub(super) fn is_filter(words: &[Word]) -> bool {
+pub(crate) fn is_filter(words: &[Word]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let (Some(program), Some(texts)) = (program.get(), all_known(arguments)) else { return false };
     let program = base_name(program);

@@ -1,26 +1,28 @@
 //! The working folder while a command line is read, as far as `cd` can be followed.
 
+use std::rc::Rc;
+
 use crate::path::LexPath;
 
-/// The folders that the shell may be in. Empty: unknown.
+/// The folders that the shell may be in. Empty: unknown. A copy shares them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Place(Vec<LexPath>);
+pub(super) struct Place(Rc<[LexPath]>);
 
 /// The maximum number of folders that are tracked.
 const MAX: usize = 4;
 
 impl Place {
     pub(super) fn at(path: LexPath) -> Self {
-        Self(vec![path])
+        Self(Rc::new([path]))
     }
 
     /// The folder, if it is known.
     pub(super) fn only(&self) -> Option<&LexPath> {
-        if let [only] = self.0.as_slice() { Some(only) } else { None }
+        if let [only] = &*self.0 { Some(only) } else { None }
     }
 
     pub(super) fn unknown() -> Self {
-        Self(Vec::new())
+        Self::default()
     }
 
     /// After a `cd` that succeeded.
@@ -34,8 +36,11 @@ impl Place {
         if self.0.is_empty() || other.0.is_empty() {
             return Self::unknown();
         }
-        let mut all = self.0.clone();
-        all.extend(other.0.iter().filter(|p| !self.0.contains(p)).cloned());
+        if Rc::ptr_eq(&self.0, &other.0) {
+            return self.clone();
+        }
+        let others = other.0.iter().filter(|path| !self.0.contains(path));
+        let all: Rc<[LexPath]> = self.0.iter().chain(others).cloned().collect();
         if all.len() > MAX { Self::unknown() } else { Self(all) }
     }
 

@@ -21,9 +21,9 @@ pub(super) mod tree;
 mod words;
 
 use self::lexer::{Lexer, Token};
-use self::tree::{AndOr, List, Node, Part, Pipeline, Redirect, Target, Text};
+use self::tree::{AndOr, Draft, List, Node, Part, Pipeline, Redirect, Target, Text};
 use super::dialects;
-use super::formats::{Assigns, assigns};
+use super::formats::{self, Assigns, assigns};
 use crate::argv::{Word, text_at};
 use crate::dialect::Dialect;
 
@@ -71,9 +71,9 @@ fn read_within(text: &str, dialect: Dialect, depth: usize) -> Result<Parsed, Ref
 
 /// Reads a text that is expanded and not split: a here-document, a default value, arithmetic.
 pub(super) fn expanded(text: &str) -> Result<Text, Refused> {
-    let mut word = Text::default();
+    let mut word = Draft { expands: true, ..Draft::default() };
     Lexer::new(text, Dialect::BASH).expanded(&mut word)?;
-    Ok(word)
+    Ok(word.finish(text))
 }
 
 struct Reader<'t> {
@@ -92,8 +92,10 @@ impl<'t> Reader<'t> {
     }
 
     fn peek(&mut self) -> Result<&Token, Refused> {
-        let token = self.next()?;
-        Ok(self.ahead.insert(token))
+        match &mut self.ahead {
+            Some(token) => Ok(token),
+            none => Ok(none.insert(self.lexer.next()?)),
+        }
     }
 
     /// Whether the next token is this operator, which is then taken.
@@ -110,7 +112,7 @@ impl<'t> Reader<'t> {
         let Token::Word(word) = self.peek()? else { return Ok(None) };
         let mut keywords = keywords.iter().copied();
         // `[[` is a keyword here, and a pattern elsewhere.
-        let found = keywords.find(|keyword| word.is(keyword) || *keyword == "[[" && word.source == "[[");
+        let found = keywords.find(|keyword| word.is(keyword) || *keyword == "[[" && *word.source == *"[[");
         if found.is_some() {
             self.ahead = None;
         }
@@ -207,13 +209,13 @@ impl<'t> Reader<'t> {
     }
 
     fn simple(&mut self) -> Result<Node, Refused> {
-        let (mut parts, mut argv) = (Vec::new(), Vec::<Word>::new());
+        let (mut parts, mut argv) = (Vec::new(), Lead::default());
         let (mut both, mut redirected) = (false, false);
         loop {
             match self.peek()? {
-                Token::Op("(") if argv.len() == 1 && parts.len() == 1 => {
+                Token::Op("(") if argv.first.is_some() && parts.len() == 1 => {
                     self.lexer.refuse("parentheses within a command");
-                    return self.function(text_at(&argv, 0).to_owned());
+                    return self.function(text_at(argv.words(), 0).to_owned());
                 }
                 Token::Op("(") => return Err("parentheses within a command"),
                 Token::Op(_) | Token::End => break,
@@ -227,7 +229,7 @@ impl<'t> Reader<'t> {
                 }
                 Token::Descriptor(name) => parts.push(Part::Descriptor(name)),
                 Token::Process(process) => {
-                    argv.push(Word::unknown("<(…)", true));
+                    argv.push(|| Word::unknown("<(…)", true));
                     parts.push(Part::Process(process));
                 }
                 Token::Word(word) => {
@@ -236,7 +238,7 @@ impl<'t> Reader<'t> {
                     if both {
                         self.lexer.refuse("words behind `&>`");
                     }
-                    let assignment = word.assignment().filter(|_| argv.is_empty());
+                    let assignment = word.assignment().filter(|_| argv.first.is_none());
                     if let Some(assignment) = assignment {
                         if assignment.appends || assignment.index.is_some() {
                             self.lexer.refuse("an assignment to a part of a variable");
@@ -245,12 +247,12 @@ impl<'t> Reader<'t> {
                         if self.lexer.dialect.is_zsh() && assignment.value.source.starts_with('=') {
                             self.lexer.refuse("a value that begins with `=`");
                         }
-                        parts.push(Part::Assignment(assignment));
+                        parts.push(Part::Assignment(Box::new(assignment)));
                     } else {
-                        if argv.is_empty() {
+                        if argv.first.is_none() {
                             self.begins(&word)?;
                         }
-                        argv.push(word.word());
+                        argv.push(|| word.word());
                         parts.push(Part::Word(word));
                     }
                 }
@@ -260,13 +262,13 @@ impl<'t> Reader<'t> {
         if parts.is_empty() {
             return Err("an operator without a command before it");
         }
-        if argv.is_empty() && redirected && self.lexer.dialect.is_zsh() {
+        if argv.first.is_none() && redirected && self.lexer.dialect.is_zsh() {
             self.lexer.refuse("a redirection without a command, for which zsh runs one");
         }
-        if assigns(&argv) != Assigns::No {
+        if assigns(argv.words()) != Assigns::No {
             self.lexer.refuse("a `printf` that may assign a variable");
         }
-        self.doubt = self.doubt.or_else(|| dialects::words(&argv, self.lexer.dialect));
+        self.doubt = self.doubt.or_else(|| dialects::words(argv.words(), self.lexer.dialect));
         Ok(Node::Simple(parts))
     }
 
@@ -288,7 +290,7 @@ impl<'t> Reader<'t> {
         }
         if KEYWORDS.iter().any(|keyword| word.is(keyword)) {
             self.lexer.refuse("a misplaced or unsupported keyword");
-            if !matches!(word.value.as_str(), "in" | "]]" | "!" | "time") {
+            if !matches!(&*word.value, "in" | "]]" | "!" | "time") {
                 return Err("a misplaced or unsupported keyword");
             }
         }
@@ -301,6 +303,31 @@ const KEYWORDS: &[&str] = &[
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
     "select", "then", "time", "until", "while", "{", "}",
 ];
+
+/// The words of a command as far as they tell how it is read: the first one, and the others where
+/// it may assign a variable by them or other shells may read them differently.
+#[derive(Default)]
+struct Lead {
+    first: Option<Word>,
+    all: Vec<Word>,
+}
+
+impl Lead {
+    fn push(&mut self, word: impl FnOnce() -> Word) {
+        if !self.all.is_empty() {
+            self.all.push(word());
+        } else if self.first.is_none() {
+            let word = self.first.insert(word());
+            if formats::is_lead(word) || dialects::is_lead(word) {
+                self.all.push(word.clone());
+            }
+        }
+    }
+
+    fn words(&self) -> &[Word] {
+        if self.all.is_empty() { self.first.as_slice() } else { &self.all }
+    }
+}
 
 /// Whether a word may name a variable.
 fn is_name(word: &str) -> bool {

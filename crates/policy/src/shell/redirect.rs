@@ -1,5 +1,7 @@
 //! Redirections, assignments and `[[ … ]]`: what happens besides the words of a command.
 
+use std::sync::Arc;
+
 use super::reader::tree::{Assignment, Document, Part, Redirect, Target, Text};
 use super::side_effects::Weight;
 use super::tables;
@@ -36,7 +38,7 @@ impl Walker {
                     }
                 })
             }
-            Target::Text(word) => Input::Text(self.word(word).value),
+            Target::Text(word) => Input::Text(self.word(word).get().map(str::to_owned)),
         };
         if redirect.input { Some(input) } else { None }
     }
@@ -61,10 +63,11 @@ impl Walker {
         if let Some(index) = index {
             self.subscript(index);
         }
-        let value = match &value.items {
+        let value = match value.items() {
             None => {
                 let word = self.word(value);
-                if word.value.is_none() && word.guess.len() == 1 { word.guess.first().cloned() } else { word.value }
+                let guess = if word.guess.len() == 1 { word.guess.first().map(String::as_str) } else { None };
+                word.get().or(guess).map(str::to_owned)
             }
             Some(items) => {
                 let list = self.items(items);
@@ -84,7 +87,7 @@ impl Walker {
             if let Some((key, _)) = item.source.strip_prefix('[').unwrap_or_default().split_once("]=") {
                 self.arithmetic(key);
             }
-            values.push(self.word(item).value);
+            values.push(self.word(item).get().map(str::to_owned));
         }
         values
     }
@@ -98,8 +101,8 @@ impl Walker {
     /// A variable set for one command, which may make anything of it.
     pub(super) fn environment(&mut self, name: &str, value: Option<&str>) {
         if self.changes("environment", name, value) {
-            self.found.code_hints.extend(value.map(str::to_owned));
-            self.found.file_hints.extend(value.map(str::to_owned));
+            self.found.code_hints.extend(value.map(Arc::from));
+            self.found.file_hints.extend(value.map(Arc::from));
         }
     }
 
@@ -124,8 +127,7 @@ impl Walker {
             match part {
                 Part::Word(word) => {
                     // `(`, `&&` and `||` may be written without blanks around them.
-                    let operator =
-                        matches!(word.source.as_str(), "(" | ")" | "&&" | "||" | "!" | "<" | ">" | "==" | "=~");
+                    let operator = matches!(&*word.source, "(" | ")" | "&&" | "||" | "!" | "<" | ">" | "==" | "=~");
                     words.push(if operator { Word::known(&word.source) } else { self.word(word) });
                 }
                 Part::Process(process) => self.process_substitution(process),

@@ -4,11 +4,14 @@
 //! Where it is open how a program reads a word, each way counts: a value that begins with a dash is
 //! read as an option, too, and a long option that is cut short is none that was listed as harmless.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use super::given::{Given, RowSays};
 use super::meaning::{meaning, suspects};
 use super::side_effects::{Role, Weight};
 use super::walker::Walker;
-use crate::argv::{Word, arguments, base_name, known, value_at};
+use crate::argv::{Word, base_name, behind_first, known, value_at};
 use crate::programs::{self, Operands, Order, Program, Style};
 use crate::unicode::is_digits;
 
@@ -41,6 +44,18 @@ pub(super) fn options(
 /// begin at `offset` among those of the command at `index`. Returns the properties that its
 /// row gives the whole command.
 pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, offset): (usize, usize)) -> RowSays {
+    let from = walker.found.unknowns.len();
+    inspect_from(walker, base, words, (index, offset), from)
+}
+
+/// The same. `unknowns`: the number of those before the whole command.
+fn inspect_from(
+    walker: &mut Walker,
+    base: &str,
+    words: &[Word],
+    (index, offset): (usize, usize),
+    unknowns: usize,
+) -> RowSays {
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
@@ -51,7 +66,7 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, o
         }
         return RowSays { code: true, ..RowSays::default() };
     };
-    let (mut name, mut from) = (name.to_owned(), 1);
+    let (mut name, mut from) = (Cow::Borrowed(name), 1);
     let mut reader = Reader::new(walker, base, program, words, (index, offset));
     for _ in 0..=MAX_SUBCOMMANDS {
         if reader.program.is_broken {
@@ -66,9 +81,9 @@ pub(super) fn inspect(walker: &mut Walker, base: &str, words: &[Word], (index, o
             let before = std::mem::replace(&mut reader.program, row);
             reader.above = if before.global { Some(before) } else { reader.above };
         }
-        (name, from, reader.deeper) = (deeper, at + 1, Some(at));
+        (name, from, reader.deeper) = (Cow::Owned(deeper), at + 1, Some(at));
     }
-    reader.finish()
+    reader.finish(unknowns)
 }
 
 /// Whether a command is only guessed at.
@@ -175,7 +190,7 @@ impl<'r, 'w> Reader<'r, 'w> {
             let next = if last.takes_value() && value.is_none() { self.words.get(at + 1) } else { None };
             let given = match value {
                 Some(value) if known => Some(Word::known(value)),
-                Some(_) => Some(Word::unknown(&word.text, true)),
+                Some(_) => Some(Word::unknown(Arc::clone(&word.text), true)),
                 None => next.cloned(),
             };
             self.apply(last, given.as_ref(), at);
@@ -272,7 +287,7 @@ impl<'r, 'w> Reader<'r, 'w> {
     }
 
     /// What the operands are.
-    fn finish(mut self) -> RowSays {
+    fn finish(mut self, unknowns: usize) -> RowSays {
         let program = self.program;
         let first = self.operands.first().copied();
         let asked = match program.operands {
@@ -301,7 +316,7 @@ impl<'r, 'w> Reader<'r, 'w> {
             self.doubt(kind, at, weight, None);
         }
         // What another program reads, and what no row lists, may be code or name a file.
-        let mut parts = self.walker.found.unknowns.iter();
+        let mut parts = self.walker.found.unknowns.iter().skip(unknowns);
         let unlisted = parts.any(|part| matches!(part.option, Some((of, at)) if of == self.index && at >= self.offset));
         let code = unlisted
             || !program.is_listed
@@ -320,10 +335,11 @@ impl<'r, 'w> Reader<'r, 'w> {
             && let Some(inner) = value_at(self.words, first)
         {
             let rest = self.words.get(first..).unwrap_or_default();
-            inspect(self.walker, base_name(inner), rest, (self.index, self.offset + first));
+            inspect_from(self.walker, base_name(inner), rest, (self.index, self.offset + first), unknowns);
         }
         let needs_write = program.needs_write && program.in_place.is_empty();
-        let operands = self.operands.iter().filter_map(|at| self.words.get(*at)).cloned().collect();
+        let mut operands = Vec::with_capacity(self.operands.len());
+        operands.extend(self.operands.iter().filter_map(|at| self.words.get(*at)).cloned());
         RowSays { code, needs_write, own: Some(self.own), program: Some(program), options: self.options, operands }
     }
 
@@ -388,6 +404,6 @@ fn literal(word: &Word) -> Option<&str> {
 }
 
 /// The words of a command as texts.
-fn texts(words: &[Word]) -> impl Iterator<Item = String> {
-    arguments(words).map(str::to_owned)
+fn texts(words: &[Word]) -> impl Iterator<Item = Arc<str>> {
+    behind_first(words).iter().filter_map(|word| word.value.clone())
 }

@@ -1,6 +1,8 @@
 //! What a command line does: the lists that the policy judges, and the limits within which they are
 //! made.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,7 +48,7 @@ pub struct FileEffect {
     #[serde(skip)]
     pub path: Option<LexPath>,
     /// The file for display.
-    pub text: String,
+    pub text: Arc<str>,
     /// Whether it is read, or written (created, changed, deleted).
     pub(crate) access: Access,
     /// Whether it needs an allow of its own, besides that of the command: redirects, and options
@@ -60,8 +62,8 @@ pub struct FileEffect {
 
 impl FileEffect {
     /// The effect on a file of which only a text is known.
-    pub(crate) fn new(text: &str, access: Access) -> Self {
-        Self { path: None, text: text.to_owned(), access, own: false, recursive: false, certain: false }
+    pub(crate) fn new(text: impl Into<Arc<str>>, access: Access) -> Self {
+        Self { path: None, text: text.into(), access, own: false, recursive: false, certain: false }
     }
 }
 
@@ -155,16 +157,16 @@ pub struct SideEffects {
     pub suspects: Vec<FileEffect>,
     /// The globs that were taken for the files that they expand to.
     #[serde(skip)]
-    pub(crate) globs: Vec<String>,
+    pub(crate) globs: Vec<Arc<str>>,
     /// Hosts that options name.
     #[serde(skip)]
     pub hosts: Vec<String>,
     /// Texts that a program may take for code, as far as is known of it. Only denies consider them.
     #[serde(skip)]
-    pub code_hints: Vec<String>,
+    pub code_hints: Vec<Arc<str>>,
     /// Texts that a program may take for files. Only denies consider them.
     #[serde(skip)]
-    pub file_hints: Vec<String>,
+    pub file_hints: Vec<Arc<str>>,
 }
 
 impl SideEffects {

@@ -1,6 +1,8 @@
 //! What the table of programs says that several modules need.
 
-use crate::argv::{Word, base_name, program};
+use std::borrow::Cow;
+
+use crate::argv::{Word, base_name, first, program, value_at};
 use crate::programs::{self, Does, Operands, Program};
 
 use super::meaning::meaning;
@@ -15,10 +17,14 @@ pub(crate) fn runs_code(base: &str) -> bool {
 /// The row of a command: that of its subcommand, where it has one. Without a row, one that says
 /// nothing.
 pub(crate) fn row_of(words: &[Word]) -> &'static Program {
-    let mut name = program(words).unwrap_or_default().to_owned();
-    let Some(mut row) = programs::find(&name) else { return &programs::UNKNOWN };
+    let program = program(words).unwrap_or_default();
+    let Some(mut row) = programs::find(program) else { return &programs::UNKNOWN };
+    let mut name = Cow::Borrowed(program);
     for word in words.iter().skip(1).map_while(Word::get).take(3) {
-        name = format!("{name} {word}");
+        if !programs::is_begun(&name) {
+            break;
+        }
+        name = Cow::Owned(format!("{name} {word}"));
         let Some(deeper) = programs::row(&name) else { break };
         row = deeper;
     }
@@ -47,25 +53,31 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 /// `cargo --locked nextest run` is `cargo nextest run`, `mvn -B verify` is `mvn verify`. `None` if
 /// it has none.
 pub(crate) fn without_flags(words: &[Word]) -> Option<Vec<Word>> {
-    let (program, mut rest) = words.split_first()?;
-    let mut name = base_name(program.get()?).to_owned();
-    let mut plain = vec![program.clone()];
+    let program = first(words)?;
+    let mut name = Cow::Borrowed(base_name(program));
+    // Where the flags before each subcommand are.
+    let (mut flags, mut at) = (Vec::new(), 1);
     while let Some(row) = programs::row(&name).filter(|row| row.subcommands) {
         let is_flag = |word: &Word| word.get().is_some_and(|text| row.does(text) == Some(Does::Flag));
-        let from = rest.iter().position(|word| !is_flag(word))?;
-        let (subcommand, behind) = rest.get(from..)?.split_first()?;
-        name = format!("{name} {}", subcommand.get().filter(|text| !text.starts_with(['-', '+']))?);
-        plain.push(subcommand.clone());
-        rest = behind;
+        let rest = words.get(at..)?;
+        let length = rest.iter().position(|word| !is_flag(word))?;
+        let subcommand = value_at(rest, length).filter(|text| !text.starts_with(['-', '+']))?;
+        name = Cow::Owned(format!("{name} {subcommand}"));
+        flags.extend(at..at + length);
+        at += length + 1;
     }
     let names_targets =
         |row: &&Program| !row.subcommands && row.operands == Operands::Code && !row.is.interpreter && !row.is.shell;
     if let Some(row) = programs::row(&name).filter(names_targets) {
-        let flags = rest.iter().take_while(|word| word.get().is_some_and(|text| is_harmless_flag(row, text)));
-        rest = rest.get(flags.count()..).unwrap_or_default();
+        let rest = words.get(at..)?;
+        let harmless = rest.iter().take_while(|word| word.get().is_some_and(|text| is_harmless_flag(row, text)));
+        flags.extend(at..at + harmless.count());
     }
-    plain.extend_from_slice(rest);
-    if plain.len() < words.len() { Some(plain) } else { None }
+    if flags.is_empty() {
+        return None;
+    }
+    let plain = words.iter().enumerate().filter(|(at, _)| flags.binary_search(at).is_err());
+    Some(plain.map(|(_, word)| word.clone()).collect())
 }
 
 /// Whether a word is options of a program that do nothing that matters, and take no next word.

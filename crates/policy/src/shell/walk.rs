@@ -27,7 +27,7 @@ fn runs_file(command: &Command) -> bool {
 
 /// What a line does that starts in a folder, and that the reader has read or not.
 pub(super) fn walk_line(command: &str, start: &LexPath, parsed: &Result<Parsed, Refused>) -> SideEffects {
-    let mut walker = Walker { place: Place::at(start.clone()), line: command.to_owned(), ..Walker::default() };
+    let mut walker = Walker { place: Place::at(start.clone()), line: command.into(), ..Walker::default() };
     walker.line(parsed);
     walker.found
 }
@@ -64,7 +64,7 @@ impl Walker {
             // A limit never softens a deny: what lies beyond it is searched as text.
             heuristics::search(&self.line, &mut self.found);
         }
-        if text != self.line {
+        if *text != *self.line {
             heuristics::guess(text, &mut self.found);
         }
     }
@@ -148,8 +148,10 @@ impl Walker {
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.piped_files = self.printed_files.take();
             self.command(command, input);
-            let filter = matches!(self.found.commands.get(before), Some(first) if piped_files::is_filter(&first.words));
-            if filter && self.printed_files.is_none() {
+            if self.piped_files.is_some()
+                && self.printed_files.is_none()
+                && matches!(self.found.commands.get(before), Some(first) if piped_files::is_filter(&first.words))
+            {
                 self.printed_files = self.piped_files.take();
             }
             self.piped_files = None;
@@ -277,7 +279,7 @@ impl Walker {
     }
 
     fn simple(&mut self, parts: &[Part], mut input: Input) {
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(parts.len());
         let mut assigned = Vec::new();
         for part in parts {
             match part {
@@ -298,7 +300,7 @@ impl Walker {
             }
             return;
         }
-        let command = self.found.commands.len();
+        let (command, assigns) = (self.found.commands.len(), !assigned.is_empty());
         for (name, value) in assigned {
             let before = self.found.unknowns.len();
             self.environment(&name, value.as_deref());
@@ -317,12 +319,14 @@ impl Walker {
             input = self.input.clone();
         }
         self.run(words, &input);
-        // Guesses may be before the command.
-        let mut commands = self.found.commands.iter().enumerate().skip(command);
-        let index = commands.find(|(_, own)| own.role != Role::Guess).map(|(index, _)| index);
-        for part in &mut self.found.unknowns {
-            if matches!(part.variable, Some((of, _)) if of == command) {
-                part.variable = part.variable.take().and_then(|(_, value)| Some((index?, value)));
+        if assigns {
+            // Guesses may be before the command.
+            let mut commands = self.found.commands.iter().enumerate().skip(command);
+            let index = commands.find(|(_, own)| own.role != Role::Guess).map(|(index, _)| index);
+            for part in &mut self.found.unknowns {
+                if matches!(part.variable, Some((of, _)) if of == command) {
+                    part.variable = part.variable.take().and_then(|(_, value)| Some((index?, value)));
+                }
             }
         }
         self.read = input.text().map(str::to_owned);

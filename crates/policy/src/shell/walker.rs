@@ -1,6 +1,7 @@
 //! The state of the walk over a command line.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::piped_files::PipedFiles;
 use super::place::Place;
@@ -60,7 +61,7 @@ pub(super) struct Walker {
     /// The input of the commands in the enclosing group, unless they redirect it.
     pub(super) input: Input,
     pub(super) limited: bool,
-    pub(super) line: String,
+    pub(super) line: Arc<str>,
 }
 
 impl Walker {

@@ -1,6 +1,8 @@
 //! Words: from the source of a word to its value, where that is certain, and to everything that
 //! runs while it is expanded.
 
+use std::sync::Arc;
+
 use super::reader;
 use super::reader::tree::{Kind, Piece, Text};
 use super::side_effects::Weight;
@@ -36,30 +38,30 @@ impl Built {
 
 impl Walker {
     pub(super) fn word(&mut self, text: &Text) -> Word {
-        let source = text.source.as_str();
-        if let Some(value) = text.known() {
-            return Word { text: source.to_owned(), ..Word::known(value) };
+        let source = &*text.source;
+        if text.known().is_some() {
+            return text.word();
         }
-        if let Some(items) = &text.items {
+        if let Some(items) = text.items() {
             self.items(items);
             return Word::unknown(source, false);
         }
-        let built = self.built(&text.pieces);
+        let built = self.built(text.pieces());
         if is_brace_expansion(&built.bare) {
             self.found.unknown("brace-expansion", source, Weight::Value);
             // Of its words, each may be an option, or what an option runs.
-            self.found.code_hints.push(source.to_owned());
+            self.found.code_hints.push(Arc::clone(&text.source));
             return Word { guess: globs::alternatives(source), ..Word::unknown(source, false) };
         }
         if let (Some(value), false) = (built.value, built.splits) {
-            return Word { text: source.to_owned(), ..Word::known(&value) };
+            return Word::written(value.into(), Arc::clone(&text.source));
         }
         let tilde = if built.tilde { built.guess.clone() } else { None };
         let guess = match built.guess {
             Some(guess) if built.splits => guess.split_whitespace().map(str::to_owned).collect(),
             guess => Vec::from_iter(guess),
         };
-        Word { tilde, guess, ..Word::unknown(source, !built.splits) }
+        Word { tilde: tilde.map(Arc::from), guess, ..Word::unknown(source, !built.splits) }
     }
 
     /// Walks text that is expanded but not split: here-documents, default values, arithmetic.
@@ -68,7 +70,7 @@ impl Walker {
             return Some(source.to_owned());
         }
         match reader::expanded(source) {
-            Ok(text) => self.built(&text.pieces).value,
+            Ok(text) => self.built(text.pieces()).value,
             Err(_) => {
                 self.unread(source);
                 None

@@ -1,6 +1,8 @@
 //! Wrappers: programs that start another program, with their own options and the position of the
 //! other program.
 
+use std::sync::Arc;
+
 use super::given::RowSays;
 use super::piped_files::{self, PipedFiles};
 use super::place::Place;
@@ -104,7 +106,7 @@ fn with_added(walker: &mut Walker, mut rest: Vec<Word>, says: &RowSays, input: &
     walker.deeper(|walker| walker.run(rest, input), "a wrapped command");
     if let Some(piped) = piped {
         let added = readonly::added();
-        replace(walker, before, &piped, |text| text == added.text || mark.as_deref() == Some(text));
+        replace(walker, before, &piped, |text| *text == *added.text || mark.as_deref() == Some(text));
     }
 }
 
@@ -132,7 +134,8 @@ fn inner(walker: &mut Walker, wrapper: &Program, words: &[Word], says: &RowSays)
         None => true,
     });
     let options = words.get(1..at).unwrap_or_default();
-    let unsure = if let Some(given) = open { Some(&given.name) } else { unknown(options).map(|word| &word.text) };
+    let unsure =
+        if let Some(given) = open { Some(given.name.as_str()) } else { unknown(options).map(|word| &*word.text) };
     if let Some(text) = unsure {
         walker.found.unknown("wrapper-option", text, Weight::Code);
         return None;
@@ -264,7 +267,7 @@ fn fill(words: &mut [Word], mark: &str) {
         let Some(value) = word.get() else { continue };
         if !mark.is_empty() && value.contains(mark) {
             let guess = if value.contains(char::is_whitespace) { vec![value.to_owned()] } else { Vec::new() };
-            *word = Word { guess, ..Word::unknown(&word.text, true) };
+            *word = Word { guess, ..Word::unknown(Arc::clone(&word.text), true) };
         }
     }
 }

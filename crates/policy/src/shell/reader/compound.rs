@@ -37,7 +37,7 @@ impl Reader<'_> {
                     "[[" => self.test(),
                     _ => {
                         let Token::Word(name) = self.next()? else { return Err("a function without a name") };
-                        self.function(name.source)
+                        self.function(name.source.to_string())
                     }
                 }
             }
@@ -101,7 +101,7 @@ impl Reader<'_> {
             return Ok(Compound::Count(text, self.loop_body()?));
         }
         let name = match self.next()? {
-            Token::Word(name) if !name.quoted && is_name(&name.value) => name.value,
+            Token::Word(name) if !name.quoted && is_name(&name.value) => name.value.to_string(),
             _ => return Err("a loop variable that is not a name"),
         };
         let mut values = Vec::new();

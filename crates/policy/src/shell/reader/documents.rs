@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::lexer::{Lexer, Token};
-use super::tree::{Document, Redirect, Target, Text};
+use super::tree::{Document, Draft, Redirect, Target};
 use super::{Refused, is_name};
 
 /// The longest here-documents, all together, in bytes.
@@ -56,7 +56,7 @@ impl Lexer<'_> {
         if word.expands || word.source.is_empty() || word.value.contains('\n') {
             return Err("a here-document whose delimiter is not a name");
         }
-        Ok(Mark { name: word.value, quoted: word.quoted, indented, document: Rc::default() })
+        Ok(Mark { name: word.value.to_string(), quoted: word.quoted, indented, document: Rc::default() })
     }
 
     /// The text of a here-document, up to its mark.
@@ -98,7 +98,7 @@ impl Lexer<'_> {
 
     /// `$(cat <<'E' … E)`, which gives text of several lines to an option: the text of the
     /// here-document has no expansion. Returns whether that is here; if not, nothing is taken.
-    pub(super) fn text_of_cat(&mut self, word: &mut Text) -> Result<bool, Refused> {
+    pub(super) fn text_of_cat(&mut self, word: &mut Draft) -> Result<bool, Refused> {
         let (start, data, documents) = (self.at, self.data, self.documents.len());
         self.takes("$(cat <<");
         if let Ok(mark) = self.mark(false)

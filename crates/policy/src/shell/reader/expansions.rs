@@ -3,13 +3,13 @@
 
 use super::Refused;
 use super::lexer::Lexer;
-use super::tree::{Kind, Operator, Parameter, Text};
+use super::tree::{Draft, Kind, Operator, Parameter};
 use crate::shell::ansi;
 use crate::unicode::is_digits;
 
 impl<'t> Lexer<'t> {
     /// An expansion, at its dollar. `quoted`: in double quotes, or in a text that is not split.
-    pub(super) fn dollar(&mut self, word: &mut Text, quoted: bool) -> Result<(), Refused> {
+    pub(super) fn dollar(&mut self, word: &mut Draft, quoted: bool) -> Result<(), Refused> {
         self.at += 1;
         let rest = self.rest();
         if rest.starts_with("((")
@@ -79,7 +79,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// `$'…'`, behind its quote.
-    fn ansi(&mut self, word: &mut Text) -> Result<(), Refused> {
+    fn ansi(&mut self, word: &mut Draft) -> Result<(), Refused> {
         let text = self.up_to('\'', "a quote that is not closed")?;
         if text.contains('\n') && !self.marks.is_empty() {
             return Err("a quoted new line before a here-document");
@@ -95,7 +95,7 @@ impl<'t> Lexer<'t> {
 
     /// A command substitution in backquotes, at the first one. A backslash in them is removed
     /// before the text is read.
-    pub(super) fn backquoted(&mut self, word: &mut Text, quoted: bool) -> Result<(), Refused> {
+    pub(super) fn backquoted(&mut self, word: &mut Draft, quoted: bool) -> Result<(), Refused> {
         self.at += 1;
         let source = self.up_to('`', "an expansion")?;
         if !self.marks.is_empty() {
@@ -219,7 +219,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes over a quote, an escaped character or an expansion. `quoted`: single quotes are none.
     fn skip(&mut self, quoted: bool) -> Result<(), Refused> {
-        let mut passed = Text::default();
+        let mut passed = Draft::default();
         match self.peek() {
             Some('\\') => {
                 self.at += 1;

@@ -59,6 +59,8 @@ pub(super) struct Lexer<'t> {
     /// How deep what is read is nested.
     pub(super) depth: usize,
     pub(super) refused: Option<Refused>,
+    /// Where words are built.
+    pub(super) scratch: String,
 }
 
 impl<'t> Lexer<'t> {
@@ -129,8 +131,12 @@ impl<'t> Lexer<'t> {
             self.note_history(comment, false);
         }
         let rest = self.rest();
-        if rest.is_empty() {
+        let Some(first) = rest.bytes().next() else {
             return if self.marks.is_empty() { Ok(Token::End) } else { Err("a here-document without lines") };
+        };
+        // Most tokens are words, and begin with no character of an operator.
+        if !matches!(first, b'&' | b';' | b'|' | b'<' | b'>' | b'(' | b')' | b'\n' | b'{' | b'0'..=b'9') {
+            return self.word(false).map(Token::Word);
         }
         if rest.starts_with(['(', ')']) && !self.marks.is_empty() {
             return Err("a here-document within parentheses");
@@ -171,7 +177,7 @@ impl<'t> Lexer<'t> {
             None => {
                 let word = self.word(false)?;
                 let names = super::names_a_descriptor(&word.value) && self.rest().starts_with(['<', '>']);
-                Ok(if names { Token::Descriptor(word.value) } else { Token::Word(word) })
+                Ok(if names { Token::Descriptor(word.value.to_string()) } else { Token::Word(word) })
             }
         }
     }

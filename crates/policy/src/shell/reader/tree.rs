@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::argv::Word;
 
@@ -34,7 +35,7 @@ pub(crate) enum Node {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
-    Assignment(Assignment),
+    Assignment(Box<Assignment>),
     Word(Text),
     Redirect(Redirect),
     /// `{NAME}` before a redirection, which is set to the number of the descriptor.
@@ -118,22 +119,45 @@ pub(crate) struct Document {
     pub(crate) expands: bool,
 }
 
+/// A word that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text {
     /// The word without its quotes, where it has no expansion.
-    pub(crate) value: String,
-    pub(crate) source: String,
+    pub(crate) value: Arc<str>,
+    pub(crate) source: Arc<str>,
     /// Whether the shell makes other words of it: a pattern over file names, or `~` in front.
     pub(crate) open: bool,
     /// Whether it has an expansion, or braces that may be one.
     pub(crate) expands: bool,
     /// Whether any part was quoted or escaped: such a word is never a keyword.
     pub(crate) quoted: bool,
+    /// What few words have.
+    more: Option<Box<More>>,
+}
+
+/// What few words have: an assignment, an expansion.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct More {
+    assigns: Option<Split>,
+    pieces: Vec<Piece>,
+    items: Option<Vec<Text>>,
+}
+
+/// A word that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) value: String,
+    pub(super) open: bool,
+    pub(super) expands: bool,
+    pub(super) quoted: bool,
     /// For `NAME=value` with an unquoted name.
-    pub(crate) assigns: Option<Split>,
-    pub(crate) pieces: Vec<Piece>,
+    pub(super) assigns: Option<Split>,
+    pub(super) pieces: Vec<Piece>,
+    /// Where the text at the end of the value begins that is in no piece yet, and whether it is
+    /// quoted.
+    pub(super) run: Option<(usize, bool)>,
     /// The words of `NAME=(…)`.
-    pub(crate) items: Option<Vec<Text>>,
+    pub(super) items: Option<Vec<Text>>,
 }
 
 /// Where the value of an assignment begins: in the value of the word, in its source and in its
@@ -147,12 +171,17 @@ pub(crate) struct Split {
 
 impl Text {
     pub(super) fn is(&self, keyword: &str) -> bool {
-        !self.quoted && !self.open && !self.expands && self.value == keyword
+        !self.quoted && !self.open && !self.expands && *self.value == *keyword
     }
 
-    /// Whether the value of an assignment begins at its end.
-    pub(super) fn ends_before_a_value(&self) -> bool {
-        matches!(&self.assigns, Some(split) if split.value == self.value.len())
+    /// What it is made of, where its value is not certain.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        if let Some(more) = &self.more { &more.pieces } else { &[] }
+    }
+
+    /// The words of `NAME=(…)`.
+    pub(crate) fn items(&self) -> Option<&[Self]> {
+        self.more.as_ref()?.items.as_deref()
     }
 
     /// The value of the word, where that is certain.
@@ -161,32 +190,17 @@ impl Text {
     }
 
     /// The word as rows hold it.
-    pub(super) fn word(&self) -> Word {
+    pub(in crate::shell) fn word(&self) -> Word {
         match self.known() {
-            Some(value) => Word { text: self.source.clone(), ..Word::known(value) },
-            None => Word::unknown(&self.source, false),
+            Some(_) => Word::written(Arc::clone(&self.value), Arc::clone(&self.source)),
+            None => Word::unknown(Arc::clone(&self.source), false),
         }
-    }
-
-    /// Appends text that the shell leaves as it is.
-    pub(super) fn push(&mut self, text: &str, quoted: bool) {
-        self.value.push_str(text);
-        let from = self.assigns.map_or(0, |split| split.pieces);
-        match self.pieces.get_mut(from..).and_then(<[Piece]>::last_mut) {
-            Some(Piece { kind: Kind::Literal(last), quoted: own }) if *own == quoted => last.push_str(text),
-            _ => self.pieces.push(Piece { kind: Kind::Literal(text.to_owned()), quoted }),
-        }
-    }
-
-    /// Appends what the shell replaces.
-    pub(super) fn expand(&mut self, kind: Kind, quoted: bool) {
-        self.expands = true;
-        self.pieces.push(Piece { kind, quoted });
     }
 
     /// The assignment that the word is.
     pub(super) fn assignment(&self) -> Option<Assignment> {
-        let split = self.assigns?;
+        let more = self.more.as_ref()?;
+        let split = more.assigns?;
         let left = self.source.get(..split.source)?.strip_suffix('=')?;
         let appends = left.ends_with('+');
         let left = left.strip_suffix('+').unwrap_or(left);
@@ -194,14 +208,76 @@ impl Text {
             Some((name, index)) => (name, Some(index.strip_suffix(']').unwrap_or(index).to_owned())),
             None => (left, None),
         };
+        let pieces = more.pieces.get(split.pieces..).unwrap_or_default().to_vec();
         let value = Text {
-            value: self.value.get(split.value..).unwrap_or_default().to_owned(),
-            source: self.source.get(split.source..).unwrap_or_default().to_owned(),
-            pieces: self.pieces.get(split.pieces..).unwrap_or_default().to_vec(),
-            assigns: None,
-            ..self.clone()
+            value: self.value.get(split.value..).unwrap_or_default().into(),
+            source: self.source.get(split.source..).unwrap_or_default().into(),
+            more: Some(Box::new(More { pieces, items: more.items.clone(), assigns: None })),
+            ..*self
         };
         Some(Assignment { name: name.to_owned(), index, appends, value })
+    }
+}
+
+impl Draft {
+    /// Appends text that the shell leaves as it is.
+    pub(super) fn push(&mut self, text: &str, quoted: bool) {
+        if !matches!(self.run, Some((_, own)) if own == quoted) {
+            self.cut();
+            self.run = Some((self.value.len(), quoted));
+        }
+        self.value.push_str(text);
+    }
+
+    /// Makes a piece of the text at the end.
+    fn cut(&mut self) {
+        if let Some((from, quoted)) = self.run.take() {
+            let text = self.value.get(from..).unwrap_or_default().to_owned();
+            self.pieces.push(Piece { kind: Kind::Literal(text), quoted });
+        }
+    }
+
+    /// Appends what the shell replaces.
+    pub(super) fn expand(&mut self, kind: Kind, quoted: bool) {
+        self.expands = true;
+        self.cut();
+        self.pieces.push(Piece { kind, quoted });
+    }
+
+    /// Appends `~`, which the shell replaces by a home folder, with the name behind it.
+    pub(super) fn tilde(&mut self, user: &str) {
+        self.cut();
+        self.pieces.push(Piece { kind: Kind::Tilde(user.is_empty()), quoted: false });
+        self.value.push('~');
+        self.value.push_str(user);
+    }
+
+    /// Notes that the value of an assignment begins here, and where that is in its source.
+    pub(super) fn assigned(&mut self, source: usize) {
+        self.cut();
+        self.assigns = Some(Split { value: self.value.len(), source, pieces: self.pieces.len() });
+    }
+
+    /// Whether the value of an assignment begins at its end.
+    pub(super) fn ends_before_a_value(&self) -> bool {
+        matches!(&self.assigns, Some(split) if split.value == self.value.len())
+    }
+
+    /// The word, as it is written.
+    pub(super) fn finish(&mut self, source: &str) -> Text {
+        let is_known = !self.open && !self.expands;
+        if !is_known {
+            self.cut();
+        }
+        let source = Arc::from(source);
+        let value = if *source == *self.value { Arc::clone(&source) } else { Arc::from(self.value.as_str()) };
+        let (assigns, items) = (self.assigns, self.items.take());
+        let more = if is_known && assigns.is_none() && items.is_none() {
+            None
+        } else {
+            Some(Box::new(More { assigns, items, pieces: std::mem::take(&mut self.pieces) }))
+        };
+        Text { value, source, open: self.open, expands: self.expands, quoted: self.quoted, more }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of a command line.
 
 use super::lexer::{ENDS, Lexer};
-use super::tree::{Kind, Split, Text};
+use super::tree::{Draft, Text};
 use super::{Refused, is_name, names_a_descriptor};
 use crate::unicode::is_digits;
 
@@ -9,7 +9,7 @@ impl<'t> Lexer<'t> {
     /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
     pub(super) fn word(&mut self, in_test: bool) -> Result<Text, Refused> {
         let start = self.at;
-        let mut word = Text::default();
+        let mut word = Draft { value: std::mem::take(&mut self.scratch), ..Draft::default() };
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' => break,
@@ -45,8 +45,10 @@ impl<'t> Lexer<'t> {
                     self.plain(&mut word, c);
                     self.note_history("!", false);
                 }
-                '#' | '%' | '+' | ',' | '-' | '.' | '/' | ':' | '@' | ']' | '^' | '_' => self.plain(&mut word, c),
-                c if c.is_alphanumeric() => self.plain(&mut word, c),
+                c if is_plain(c) => {
+                    let text = self.until(|c| !is_plain(c));
+                    word.push(text, false);
+                }
                 '$' => {
                     self.refuse("an expansion");
                     self.dollar(&mut word, false)?;
@@ -63,11 +65,15 @@ impl<'t> Lexer<'t> {
         }
         let source = self.text.get(start..self.at).unwrap_or_default();
         self.judge(&word, source);
-        Ok(Text { source: source.to_owned(), ..word })
+        let read = word.finish(source);
+        // The next word is built in the same place.
+        word.value.clear();
+        self.scratch = word.value;
+        Ok(read)
     }
 
     /// Refuses what a word is as a whole.
-    fn judge(&mut self, word: &Text, source: &str) {
+    fn judge(&mut self, word: &Draft, source: &str) {
         let before_redirection = self.rest().starts_with(['<', '>']);
         if names_a_descriptor(&word.value) && before_redirection {
             self.refuse("a variable in braces before a redirection, which is set to a descriptor");
@@ -84,13 +90,13 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    pub(super) fn plain(&mut self, word: &mut Text, c: char) {
+    pub(super) fn plain(&mut self, word: &mut Draft, c: char) {
         self.at += c.len_utf8();
         word.push(c.encode_utf8(&mut [0; 4]), false);
     }
 
     /// `~`: a home folder in front of a word and of the value of an assignment.
-    fn tilde(&mut self, word: &mut Text, first: bool) {
+    fn tilde(&mut self, word: &mut Draft, first: bool) {
         // After `=` and `:` bash puts the home folder in place of it, dash only sometimes.
         if word.value.ends_with(['=', ':']) {
             self.refuse("`~` behind `=` or `:`");
@@ -105,26 +111,23 @@ impl<'t> Lexer<'t> {
         if user.contains(['\'', '"', '\\', '$', '`']) {
             word.push("~", false);
         } else {
-            word.value.push('~');
-            word.pieces.push(super::tree::Piece { kind: Kind::Tilde(user.is_empty()), quoted: false });
             self.at += user.len();
-            word.value.push_str(user);
+            word.tilde(user);
         }
         word.open = true;
     }
 
     /// `=`, which may end the name of a variable.
-    fn equals(&mut self, word: &mut Text, start: usize) {
+    fn equals(&mut self, word: &mut Draft, start: usize) {
         let source = self.text.get(start..self.at).unwrap_or_default();
         self.plain(word, '=');
         if word.assigns.is_none() && names_a_variable(source) {
-            let (value, pieces) = (word.value.len(), word.pieces.len());
-            word.assigns = Some(Split { value, source: self.at - start, pieces });
+            word.assigned(self.at - start);
         }
     }
 
     /// The values of `NAME=(…)`.
-    fn items(&mut self, word: &mut Text) -> Result<(), Refused> {
+    fn items(&mut self, word: &mut Draft) -> Result<(), Refused> {
         self.refuse("parentheses within a command");
         self.deeper()?;
         self.at += 1;
@@ -160,7 +163,7 @@ impl<'t> Lexer<'t> {
         if self.takes("'") { Ok(text) } else { Err("a quote that is not closed") }
     }
 
-    pub(super) fn quoted(&mut self, word: &mut Text, text: &str) -> Result<(), Refused> {
+    pub(super) fn quoted(&mut self, word: &mut Draft, text: &str) -> Result<(), Refused> {
         if text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
             self.refuse("a control character");
         }
@@ -174,7 +177,7 @@ impl<'t> Lexer<'t> {
 
     /// Text in double quotes, behind the opening one: a backslash before `"`, `$`, a backquote,
     /// itself or a new line, and what expands.
-    pub(super) fn double(&mut self, word: &mut Text) -> Result<(), Refused> {
+    pub(super) fn double(&mut self, word: &mut Draft) -> Result<(), Refused> {
         loop {
             let text = self.until(|c| matches!(c, '"' | '\\' | '$' | '`'));
             self.note_history(text, true);
@@ -209,7 +212,7 @@ impl<'t> Lexer<'t> {
 
     /// Text that is expanded and not split, up to its end: here-documents, default values,
     /// arithmetic.
-    pub(super) fn expanded(&mut self, word: &mut Text) -> Result<(), Refused> {
+    pub(super) fn expanded(&mut self, word: &mut Draft) -> Result<(), Refused> {
         loop {
             let text = self.until(|c| matches!(c, '\\' | '$' | '`'));
             word.push(text, true);
@@ -227,7 +230,7 @@ impl<'t> Lexer<'t> {
 
     /// What is behind a backslash in text that is expanded: it hides these characters and a new
     /// line, and is itself before any other.
-    fn escaped_in_text(&mut self, word: &mut Text, hides: &str) {
+    fn escaped_in_text(&mut self, word: &mut Draft, hides: &str) {
         match self.peek() {
             Some('\n') => self.at += 1,
             Some(c) if hides.contains(c) => {
@@ -239,7 +242,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// A backslash outside quotes.
-    fn escape(&mut self, word: &mut Text) -> Result<(), Refused> {
+    fn escape(&mut self, word: &mut Draft) -> Result<(), Refused> {
         self.at += 1;
         match self.peek() {
             Some('\n') if self.marks.is_empty() => self.at += 1,
@@ -262,7 +265,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// `{` alone, `{}` and `{1}`: braces that expand to nothing else.
-    fn braces(&mut self, word: &mut Text) {
+    fn braces(&mut self, word: &mut Draft) {
         let first = word.value.is_empty() && !word.quoted;
         self.plain(word, '{');
         let inner = self.until(|c| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')));
@@ -277,6 +280,11 @@ impl<'t> Lexer<'t> {
             word.expands = true;
         }
     }
+}
+
+/// Whether a character is itself anywhere in a word, outside of quotes.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || "#%+,-./:@]^_".contains(c)
 }
 
 /// Whether the text before `=` names a variable, or a part of one: `NAME`, `NAME+`, `NAME[index]`.

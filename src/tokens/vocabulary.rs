@@ -117,31 +117,33 @@ fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn packed_vocabularies_are_the_crates_own() {
-        for (encoding, own, count) in [
-            (Encoding::O200kBase, tiktoken_rs::o200k_base().unwrap(), 199_998),
-            (Encoding::Cl100kBase, tiktoken_rs::cl100k_base().unwrap(), 100_256),
-        ] {
-            let tokens = Tokens::unpack(&packed(encoding).unwrap());
-            assert_eq!(tokens.iter().count(), count);
-            for (token, rank) in tokens.iter().zip(0..) {
-                assert_eq!(own.decode_bytes(&[rank]).unwrap(), token, "rank {rank}");
-                assert_eq!(tokens.rank(token), Some(rank));
-            }
+    /// Compares a packed vocabulary of `count` tokens with the crate's own: token by token, and in
+    /// the counts of texts.
+    fn compare(encoding: Encoding, own: &tiktoken_rs::CoreBPE, count: usize) {
+        let tokens = Tokens::unpack(&packed(encoding).unwrap());
+        assert_eq!(tokens.iter().count(), count);
+        for (token, rank) in tokens.iter().zip(0..) {
+            assert_eq!(own.decode_bytes(&[rank]).unwrap(), token, "rank {rank}");
+            assert_eq!(tokens.rank(token), Some(rank));
         }
         let text = "Set fonts, fills: don't stop — 设置 1234567 \r\n\n  x\u{301}\t// “ok” ".repeat(20);
         // Long pieces: letters, other letters, blanks before a letter, signs.
         let long: String = [("abQ", 400), ("设", 300), (" ", 900), ("x", 1), ("=-/", 300), ("\n", 500)]
             .map(|(part, times)| part.repeat(times))
             .concat();
-        for (encoding, own) in
-            [(Encoding::O200kBase, tiktoken_rs::o200k_base()), (Encoding::Cl100kBase, tiktoken_rs::cl100k_base())]
-        {
-            let (ours, own) = (vocabulary(encoding).unwrap(), own.unwrap());
-            for text in [&text, &long] {
-                assert_eq!(ours.count(text), own.encode_ordinary(text).len());
-            }
+        let ours = vocabulary(encoding).unwrap();
+        for text in [&text, &long] {
+            assert_eq!(ours.count(text), own.encode_ordinary(text).len());
         }
+    }
+
+    #[test]
+    fn packed_o200k_base_is_the_crates_own() {
+        compare(Encoding::O200kBase, &tiktoken_rs::o200k_base().unwrap(), 199_998);
+    }
+
+    #[test]
+    fn packed_cl100k_base_is_the_crates_own() {
+        compare(Encoding::Cl100kBase, &tiktoken_rs::cl100k_base().unwrap(), 100_256);
     }
 }

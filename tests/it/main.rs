@@ -15,6 +15,7 @@ mod corpora;
 mod derive;
 mod direct;
 mod dispatch;
+mod doc_examples;
 mod engine;
 #[cfg(feature = "shell")]
 mod evaluated;

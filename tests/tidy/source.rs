@@ -39,7 +39,12 @@ pub(super) fn sources() -> &'static BTreeMap<String, Source> {
 
 impl Source {
     fn read(path: &str) -> Self {
-        let parsed = syn::parse_file(&text(path));
+        let text = text(path);
+        // Only a file that can have one of the three is parsed.
+        if !["mod ", "impl", "allow(", "expect(", "allow (", "expect ("].iter().any(|word| text.contains(word)) {
+            return Self { modules: Vec::new(), methods: BTreeMap::new(), unexplained: Vec::new() };
+        }
+        let parsed = syn::parse_file(&text);
         let file = parsed.unwrap_or_else(|why| panic!("{path}:{}: {why}", why.span().start().line));
         let mut methods = BTreeMap::new();
         count_methods(&file.items, &mut methods);

@@ -219,10 +219,10 @@ mod tests {
     /// them, after late outcomes, and before a call of the window.
     #[test]
     fn pruned_events_have_the_same_summaries() {
-        for case in 0..4 {
+        for case in 0..u64::from(toolfold_testing::cases_of(2, 4)) {
             let (mut pruned, mut all, mut random) = (Events::default(), Events::default(), Random(case));
             let (mut now, mut open) = (0_i64, Vec::new());
-            for number in 0..1_800_u64 {
+            for number in 0..u64::from(toolfold_testing::cases_of(700, 1_800).min(1_800)) {
                 // The clock goes back a little in half of the cases.
                 let back = if case % 2 == 0 { 0 } else { i64::try_from(random.below(9)).unwrap() };
                 now += i64::try_from(random.below(900)).unwrap() - 50 * back;

@@ -51,12 +51,12 @@ pub fn cases_of(quick: u32, full: u32) -> u32 {
     }
 }
 
-/// The rounds of a test that kills processes: 6 in a quick run, 200 in CI, or 1,000.
+/// The rounds of a test that kills processes: 4 in a quick run, 200 in CI, or 1,000.
 #[must_use]
 pub fn faults() -> usize {
     super::timed();
     match Cases::of_this_run() {
-        Cases::Quick => 6,
+        Cases::Quick => 4,
         Cases::Ci => 200,
         Cases::Long => 1_000,
     }

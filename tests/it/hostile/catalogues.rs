@@ -174,12 +174,8 @@ fn depth_is_bounded() {
 
 #[test]
 fn size_is_bounded() {
-    let mut huge = String::with_capacity(50_000_000);
-    huge.push('[');
-    while huge.len() < 50_000_000 {
-        huge.push_str("{\"name\":\"a\"},");
-    }
-    huge.push_str("0]");
+    let element = "{\"name\":\"a\"},";
+    let huge = format!("[{}0]", element.repeat(50_000_000_usize.div_ceil(element.len())));
     refused(&huge, "too-large", "50 MB");
     for element in ["0,", "{},", "{\"name\":\"a\",\"inputSchema\":{}},", "{\"name\":\" \",\"inputSchema\":{}},\n"] {
         let list = format!("[{}0]", element.repeat(1_000_000 / element.len()));

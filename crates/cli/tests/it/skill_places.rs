@@ -104,7 +104,7 @@ fn declared(tools: &Value) -> String {
 
 #[test]
 fn every_entry_point_offers_what_the_list_prints() {
-    for tree in toolfold_testing::sample(trees(), 3) {
+    for tree in toolfold_testing::sample(trees(), 2) {
         let place = Place::new();
         std::fs::create_dir_all(place.file(tree.cwd)).unwrap();
         for (path, text) in &tree.files {

@@ -37,7 +37,6 @@ const MAX_WRAPPING: usize = 4;
 /// let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});
 /// assert!(reader.read_value(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
 /// assert_eq!(reader.into_usage().calls(), 1);
-/// # Ok::<(), toolfold::error::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct UsageReader<'c> {

@@ -116,7 +116,7 @@ fn kinds() -> impl Strategy<Value = Kind> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases(700), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: toolfold_testing::cases_of(40, 700), ..ProptestConfig::default() })]
 
     #[test]
     fn no_arm_is_dearer_on_generated_lists(count in 1_usize..60, kinds in prop::collection::vec(kinds(), 1..4), prefixed in any::<bool>()) {

@@ -204,3 +204,26 @@ fn invalid_values_are_reported_or_counted_without_loss() {
     assert_eq!(usage.calls(), 1);
     assert!(usage.silent >= 8, "{}", usage.silent);
 }
+
+/// The documentation of [`UsageReader`] shows this example, line by line. A documentation test
+/// would cost a start of rustdoc and a link in every run.
+#[test]
+#[rustfmt::skip]
+fn example() -> Result<(), toolfold::error::Error> {
+    use toolfold::catalog::Catalog;
+    use toolfold::diagnostic::Place;
+    use toolfold_measure::usage::UsageReader;
+
+    let list = r#"[{"name": "read_file", "inputSchema": {"type": "object"}}]"#;
+    let catalog = Catalog::from_mcp(list)?;
+    let mut reader = UsageReader::new(&catalog);
+    reader.begin_file();
+    let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});
+    assert!(reader.read_value(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
+    assert_eq!(reader.into_usage().calls(), 1);
+    let page = include_str!("../../src/usage/reader.rs").split("/// ```\n").nth(1).unwrap();
+    let shown: Vec<&str> = page.lines().map(|line| line.trim_start_matches("///").trim()).collect();
+    let own: Vec<&str> = include_str!("usage.rs").lines().map(str::trim).collect();
+    assert!(own.windows(shown.len()).any(|lines| lines == shown), "{page}");
+    Ok(())
+}

@@ -50,8 +50,7 @@ pub(super) fn ever_tracked(folder: &str, revision: Option<&str>) -> Option<Vec<S
     // Each file is new in some commit, for one of its parents.
     let all_files = ["log", "--format=", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev", "--relative"];
     // What is no commit has no history.
-    let revision = revision.unwrap_or("HEAD");
-    let start = if revision.contains("..") { revision.to_owned() } else { format!("{revision}^{{commit}}") };
+    let start = format!("{}^{{commit}}", revision.unwrap_or("HEAD"));
     let args = [&all_files[..], &["--ignore-submodules=none", "--end-of-options", &start, "--"]];
     let (listed, text) = answer(folder, &args.concat(), until)?;
     if !listed {

@@ -37,13 +37,12 @@ fn a_starter_policy_is_valid() {
 
 /// What the templates allow of programs that may run other code: programs that only read the code
 /// that they are given, those whose command is judged on its own, and code that the template names.
-const RUNS_CODE: [&str; 11] = [
+const RUNS_CODE: [&str; 10] = [
     "Bash(awk:*)",
     "Bash(jq:*)",
     "Bash(find:*)",
     "Bash(less:*)",
     "Bash(timeout:*)",
-    "Bash(watchexec:*)",
     "Bash(xargs:*)",
     "Bash(python -c:*)",
     "Bash(python3 -c:*)",
@@ -124,7 +123,7 @@ fn corpus_of_real_projects_under_the_coding_policy() {
 }
 
 /// The rows of AGENTS.md and all rows that run, shipped and with the projects' allows.
-const FLOORS: [[usize; 2]; 2] = [[71, 476], [81, 505]];
+const FLOORS: [[usize; 2]; 2] = [[71, 471], [81, 501]];
 
 /// Commands of other projects, written from memory and not from the data. The floor is the current
 /// result.

@@ -89,6 +89,11 @@ fn a_checkout_is_decided_by_what_git_tracks() {
     for command in ["git log -p secret", "git log -p --all", "git log -p main..secret", "git log -p unknown"] {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
+    // Of a range, git prints files of both ends.
+    for command in ["git diff secret..main -- 's*'", "git diff main...secret -- 's*'", "git diff main ^secret -- 's*'"] {
+        assert_eq!(repository.decision(command), "confirm", "{command}");
+    }
+    runs(&repository, "git diff main..HEAD -- 's*'");
     repository.git(&["merge", "-q", "-s", "ours", "secret", "-m", "m"]);
     assert_eq!(repository.decision("git log -p"), "confirm");
     runs(&repository, "git checkout main");

@@ -61,7 +61,18 @@ fn revisions(words: &[Word]) -> Option<Vec<&str>> {
         _ => {}
     }
     let are_plain = operands.iter().all(|revision| is_plain(revision) || subcommand == "stash");
-    are_plain.then_some(operands)
+    are_plain.then(|| operands.into_iter().flat_map(ends).collect())
+}
+
+/// The revisions of a range, `HEAD` for an end that is left out, or of one that is excluded: `git
+/// diff a..b`, `git diff a...b` and `git diff b ^a` print files of both. Anything else is itself.
+fn ends(revision: &str) -> Vec<&str> {
+    let Some((from, to)) = revision.split_once("..") else { return vec![revision.trim_start_matches('^')] };
+    let mut both = vec![from.trim_start_matches('^'), to.trim_start_matches('.')];
+    for end in both.iter_mut().filter(|end| end.is_empty()) {
+        *end = "HEAD";
+    }
+    both
 }
 
 #[cfg(test)]
@@ -76,7 +87,10 @@ mod tests {
         };
         for (line, expected) in [
             ("git log -p", ""),
-            ("git log -p -3 --oneline main..HEAD", "main..HEAD"),
+            ("git log -p -3 --oneline main..HEAD", "main HEAD"),
+            ("git diff secret...main", "secret main"),
+            ("git diff secret..", "secret HEAD"),
+            ("git diff main ^secret", "main secret"),
             ("git diff v1 v2 --stat -- *.rs", "v1 v2"),
             ("git show HEAD~2 --format=%H -- src", "HEAD~2"),
             ("git grep -n key -- src/*", ""),

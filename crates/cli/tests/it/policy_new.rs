@@ -123,7 +123,7 @@ fn corpus_of_real_projects_under_the_coding_policy() {
 }
 
 /// The rows of AGENTS.md and all rows that run, shipped and with the projects' allows.
-const FLOORS: [[usize; 2]; 2] = [[71, 471], [81, 501]];
+const FLOORS: [[usize; 2]; 2] = [[71, 470], [81, 500]];
 
 /// Commands of other projects, written from memory and not from the data. The floor is the current
 /// result.

@@ -90,7 +90,8 @@ fn a_checkout_is_decided_by_what_git_tracks() {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
     // Of a range, git prints files of both ends.
-    for command in ["git diff secret..main -- 's*'", "git diff main...secret -- 's*'", "git diff main ^secret -- 's*'"] {
+    for command in ["git diff secret..main -- 's*'", "git diff main...secret -- 's*'", "git diff main ^secret -- 's*'"]
+    {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
     runs(&repository, "git diff main..HEAD -- 's*'");

@@ -95,16 +95,16 @@ mod tests {
     fn a_process_descends_from_its_parent_and_counts_in_its_session() {
         let mut child = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
         let session = Pid::from_child(&child);
-        while count(session, u64::MAX).0 == 0 {
+        // It has no memory of its own while it becomes `sleep`.
+        while !matches!(count(session, u64::MAX), (1, 1..)) {
             assert!(child.try_wait().unwrap().is_none(), "`setsid` ended early");
             std::thread::yield_now();
         }
-        let (own, (processes, resident)) = (rustix::process::getpid(), count(session, u64::MAX));
+        let own = rustix::process::getpid();
         let (descends, stopped) = (descendants(own).contains(&session), count(session, 0).0);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(descends);
-        assert!(processes == 1 && resident > 0);
         assert_eq!(stopped, 1, "it stops at the first process beyond the limit");
     }
 }

@@ -90,11 +90,12 @@ fn a_checkout_is_decided_by_what_git_tracks() {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
     // Of a range, git prints files of both ends.
-    for command in ["git diff secret..main -- 's*'", "git diff main...secret -- 's*'", "git diff main ^secret -- 's*'"]
+    for command in
+        ["git diff secret..main -- '*.e*'", "git diff main...secret -- '*.e*'", "git diff main ^secret -- '*.e*'"]
     {
         assert_eq!(repository.decision(command), "confirm", "{command}");
     }
-    runs(&repository, "git diff main..HEAD -- 's*'");
+    runs(&repository, "git diff main..HEAD -- '*.e*'");
     repository.git(&["merge", "-q", "-s", "ours", "secret", "-m", "m"]);
     assert_eq!(repository.decision("git log -p"), "confirm");
     runs(&repository, "git checkout main");

@@ -67,12 +67,15 @@ fn revisions(words: &[Word]) -> Option<Vec<&str>> {
 /// The revisions of a range, `HEAD` for an end that is left out, or of one that is excluded: `git
 /// diff a..b`, `git diff a...b` and `git diff b ^a` print files of both. Anything else is itself.
 fn ends(revision: &str) -> Vec<&str> {
-    let Some((from, to)) = revision.split_once("..") else { return vec![revision.trim_start_matches('^')] };
-    let mut both = vec![from.trim_start_matches('^'), to.trim_start_matches('.')];
-    for end in both.iter_mut().filter(|end| end.is_empty()) {
-        *end = "HEAD";
+    if !revision.contains("..") {
+        return vec![revision.trim_start_matches('^')];
     }
-    both
+    let mut ends = Vec::new();
+    for part in revision.split("..") {
+        let name = part.trim_start_matches(['^', '.']);
+        ends.push(if name.is_empty() { "HEAD" } else { name });
+    }
+    ends
 }
 
 #[cfg(test)]
@@ -90,6 +93,7 @@ mod tests {
             ("git log -p -3 --oneline main..HEAD", "main HEAD"),
             ("git diff secret...main", "secret main"),
             ("git diff secret..", "secret HEAD"),
+            ("git diff main..secret..main", "main secret main"),
             ("git diff main ^secret", "main secret"),
             ("git diff v1 v2 --stat -- *.rs", "v1 v2"),
             ("git show HEAD~2 --format=%H -- src", "HEAD~2"),

@@ -100,7 +100,7 @@ impl Reader {
         self.path(ident.span().start().line, &path, true);
     }
 
-    /// Tokens that nobody parsed: the arguments of macros and attributes.
+    /// Tokens that are not parsed: the arguments of macros and attributes.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;

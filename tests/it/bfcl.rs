@@ -91,7 +91,7 @@ impl<'c> Engines<'c> {
     }
 }
 
-/// The profile nobody wrote, with these tools core.
+/// The derived profile, with these tools core.
 fn derived(catalog: &Catalog, core: &[String]) -> ToolProfile {
     let profile = ToolProfile::derive(catalog);
     if core.is_empty() {

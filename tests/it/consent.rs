@@ -166,7 +166,7 @@ fn transcript_writes_no_record_and_requests_no_approval() {
     let waits: Vec<_> =
         after.pending().map(|(approval, waiting)| (approval.to_string(), waiting.id.to_string())).collect();
     assert_eq!(waits, [("ap-1".to_owned(), "c2".to_owned())], "the same call waits for the same answer");
-    assert_eq!(store.pending(1_500).unwrap().len(), 1, "nobody is asked twice");
+    assert_eq!(store.pending(1_500).unwrap().len(), 1, "one question is asked");
     assert_eq!(after, before);
     approver.approve("ap-1", 1_500).unwrap();
     // Approved but not run: a session recreated from the transcript still runs it, once.
@@ -193,7 +193,7 @@ fn a_repeated_call_after_a_restart_uses_its_approval() {
         Outcome::Confirm(confirm) => confirm.approval.to_string(),
         other => panic!("{other:?}"),
     };
-    assert_eq!((ask("s"), ask("s")), ("ap-1".to_owned(), "ap-1".to_owned()), "nobody is asked twice");
+    assert_eq!((ask("s"), ask("s")), ("ap-1".to_owned(), "ap-1".to_owned()), "one question is asked");
     assert_eq!(ask("another"), "ap-2", "another conversation asks for itself");
     assert_ne!(ask(""), ask(""), "conversations without an id are not told apart");
     approver.approve("ap-1", 1_500).unwrap();

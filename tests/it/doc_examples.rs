@@ -1,5 +1,4 @@
-//! The examples of the layers that are crates, compiled here: documentation tests of a crate cost a
-//! start of rustdoc and a link in every run.
+//! The examples of the layers that are crates, compiled here.
 
 #[test]
 #[rustfmt::skip]
@@ -58,9 +57,8 @@ fn the_documentation_shows_these_examples() {
     for layer in ["policy", "skill"] {
         let path = format!("{}/../crates/{layer}/src/lib.rs", env!("CARGO_MANIFEST_DIR"));
         let source = std::fs::read_to_string(path).unwrap();
-        let shown = source.split("//! ```\n").nth(1).unwrap();
-        let shown = shown.lines().map(|line| line.trim_start_matches("//!").trim());
+        let shown = toolfold_testing::doc_example(&source, "//!");
         let test = own.split(&format!("fn {layer}() {{\n")).nth(1).unwrap().split("\n}\n").next().unwrap();
-        assert!(shown.eq(test.lines().map(str::trim)), "{layer}: the example differs");
+        assert_eq!(test.lines().map(str::trim).collect::<Vec<_>>(), shown, "{layer}");
     }
 }

@@ -44,7 +44,7 @@ impl PolicyFile {
         // One that only says how to undo declares nothing that a tool could lack.
         for (name, capability) in self.capabilities.iter().filter(|(name, own)| !own.says_only_undo(name)) {
             let known = ToolCapability::builtin(name).unwrap_or_default();
-            // What a built-in record declares, nobody wrote here.
+            // No line of this file declares what a built-in record declares.
             match tools.iter().find(|tool| tool.identity == *name) {
                 Some(tool) => {
                     for name in capability.declared().filter(|own| !known.declares(own)) {

@@ -202,7 +202,7 @@ impl Gate {
             decision: Some(Decision::Confirm.name().to_owned()),
             ..about(&approval, Kind::Consumed, context.now_ms, Some(verdict.reason()))
         };
-        // What nobody has approved does not leave: the store says why.
+        // What is not approved does not leave: the store has the reason.
         if approval.state_at(context.now_ms) == ApprovalState::Approved {
             leaving(&approval, &mut record)?;
         }

@@ -33,7 +33,7 @@ impl Policy {
     #[must_use]
     pub fn new(mut files: Vec<PolicyFile>) -> Self {
         files.sort_by_key(|f| f.scope);
-        // A rule has the scope of its file, whoever built it.
+        // A rule has the scope of its file, however it was built.
         for file in &mut files {
             file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);
         }

@@ -156,7 +156,7 @@ fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
     for file in cx.effects.written() {
         let path = path_of(cx, file)
             .ok_or_else(|| format!("which file `{}` is, is known only at run time", visible(&file.text)))?;
-        // What a tool other than a shell does to a folder, nobody says.
+        // What a tool other than a shell does to a folder is unknown.
         paths.push(WrittenPath { path, recursive: file.recursive || !cx.is_shell });
     }
     paths.sort();

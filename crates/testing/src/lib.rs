@@ -3,6 +3,7 @@
 
 mod cases;
 mod commands;
+mod doc_example;
 mod fixture;
 mod times;
 
@@ -18,5 +19,6 @@ macro_rules! with {
 
 pub use cases::{Cases, cases, cases_of, faults, sample};
 pub use commands::command;
+pub use doc_example::doc_example;
 pub use fixture::fixture;
 pub use times::{Time, slowest, started, timed};

@@ -177,7 +177,7 @@ fn a_session_ends_with_a_checkpoint_and_sees_what_was_answered_elsewhere() {
     assert!(say(r#"{"accept":"ap-1"}"#)["error"].is_object(), "another session's calls are not answered here");
     let other: Value =
         serde_json::from_str(&run(&["approvals", "why", "ap-1", "--json", "--store", store]).out).unwrap();
-    assert_eq!(other["state"], "pending", "and nobody has approved them");
+    assert_eq!(other["state"], "pending", "and they are not approved");
     drop(stdin);
     assert!(session.wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(kept).unwrap().lines().count(), 1);

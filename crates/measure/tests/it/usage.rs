@@ -221,9 +221,8 @@ fn example() -> Result<(), toolfold::error::Error> {
     let call = serde_json::json!({"conversation": "c-1", "tool": "read_file"});
     assert!(reader.read_value(&call, &Place::file("calls.jsonl").line_column(1, 1)).is_empty());
     assert_eq!(reader.into_usage().calls(), 1);
-    let page = include_str!("../../src/usage/reader.rs").split("/// ```\n").nth(1).unwrap();
-    let shown: Vec<&str> = page.lines().map(|line| line.trim_start_matches("///").trim()).collect();
+    let shown = toolfold_testing::doc_example(include_str!("../../src/usage/reader.rs"), "///");
     let own: Vec<&str> = include_str!("usage.rs").lines().map(str::trim).collect();
-    assert!(own.windows(shown.len()).any(|lines| lines == shown), "{page}");
+    assert!(!shown.is_empty() && own.windows(shown.len()).any(|lines| lines == shown), "{shown:#?}");
     Ok(())
 }

@@ -321,7 +321,7 @@ fn a_server_has_its_own_policy() {
     let (refused, said) = called(&mut lines, "1", "odd");
     assert!(!refused, "its own rules allow: {said}");
     let (refused, said) = called(&mut lines, "2", "two_counts");
-    assert!(refused && said.contains("approv"), "nobody has spoken of the other server's tools: {said}");
+    assert!(refused && said.contains("approv"), "no rule names the other server's tools: {said}");
     // What does not belong to one server alone is reported, and then nothing runs without
     // approval.
     place.put("one.toml", "[policy]\ndefault = \"allow\"\n[tool.odd]\ntier = \"read_only\"\n");

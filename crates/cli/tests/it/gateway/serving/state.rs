@@ -273,7 +273,7 @@ fn an_approval_is_valid_for_one_call_at_any_gateway() {
     let echo = |gateway| text(&call(gateway, &id, "echo", &json!({"text": "a"})));
     let asked = echo(&one);
     assert!(asked.contains("approv"), "{asked}");
-    assert!(echo(&other).contains("approv"), "the other knows that it waits, and asks nobody a second time");
+    assert!(echo(&other).contains("approv"), "the other knows that it waits, and does not ask again");
     let (list, _) = place.toolfold(&["approvals", "list", "--store", &store, "--json"]);
     let list: Value = serde_json::from_str(list.lines().next().unwrap()).unwrap();
     let all = list.as_array().or_else(|| list["approvals"].as_array()).cloned().unwrap_or_else(|| vec![list.clone()]);

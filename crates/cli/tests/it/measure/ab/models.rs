@@ -115,7 +115,7 @@ fn a_server_that_refuses_the_key_stops_the_run_without_naming_it() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("bad key [key]") && !said.contains(KEY), "{said}");
-    assert_eq!(server.requests().len(), 1, "no request is repeated that nobody will answer");
+    assert_eq!(server.requests().len(), 1, "a request without an answer is not repeated");
     let unset = toolfold(&args).env_remove("AB_TEST_KEY").output().unwrap();
     assert!(String::from_utf8_lossy(&unset.stderr).contains("`AB_TEST_KEY`"));
     let url = format!("{}?key={KEY}", server.url);

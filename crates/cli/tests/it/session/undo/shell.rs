@@ -115,6 +115,6 @@ fn a_tool_without_the_class_or_the_user_s_record_is_not_copied() {
     assert_eq!(write["undo"], json!({"class": "inverse"}), "{write}");
     let bash = session.say(call("c3", "Bash", json!({"command": "rm a.txt"})));
     assert_eq!(bash["shown"]["undo"], "irreversible", "{bash}");
-    assert!(bash["shown"].get("undo_why").is_none(), "nobody promised anything: {bash}");
+    assert!(bash["shown"].get("undo_why").is_none(), "no undo was promised: {bash}");
     assert_eq!(world.undo(&["--list"]).out, "no call has a snapshot\n");
 }

@@ -211,15 +211,15 @@ impl CommandPattern {
     /// Whether a command fits in any form: options in another position, combined letters, words
     /// that may become what is denied. For ask and deny.
     pub(crate) fn fit_any_form(&self, words: &[Word], command: &CommandForms) -> Fit {
-        let mut forms = std::iter::once(words).chain(command.others.iter().map(Vec::as_slice));
-        let mut best = Fit::No;
-        for argv in forms.clone() {
-            best = best.max(self.fit(argv)).max(self.fit_options(argv));
+        let mut best = self.fit_form(words);
+        for argv in &command.others {
             if best == Fit::Yes {
                 return best;
             }
+            best = best.max(self.fit_form(argv));
         }
         let Some(usual) = self.usual_program.as_deref().filter(|_| best == Fit::No) else { return best };
+        let mut forms = std::iter::once(words).chain(command.others.iter().map(Vec::as_slice));
         let mut programs = forms.clone().filter_map(program);
         let has_another = || programs.clone().any(has_another_name);
         if *command.has_another_name.get_or_init(has_another) || programs.any(|own| own == usual) {
@@ -233,6 +233,17 @@ impl CommandPattern {
             }
         }
         best
+    }
+
+    /// Whether one form of a command fits, with its options in any order.
+    fn fit_form(&self, argv: &[Word]) -> Fit {
+        // Most commands are of another program.
+        if let (Some(Token::Literal(own)), Some(program)) = (self.tokens.first(), argv.first())
+            && program.get().is_some_and(|program| program != own)
+        {
+            return Fit::No;
+        }
+        self.fit(argv).max(self.fit_options(argv))
     }
 
     /// Compares options as a set: `-r -f` equals `-rf`, and `push main --force` equals `push

@@ -13,6 +13,9 @@ use super::programs::{self, Does};
 use super::rule::{Access, Rule};
 use super::shell::{FileEffect, Unknown, Weight, launchers, readonly, tables};
 
+/// The most characters of a command that a reason quotes.
+const MOST_SHOWN: usize = 120;
+
 /// The allow for a file or a host of a call to a tool that is not a shell. One over paths and hosts
 /// needs both in the call.
 fn allow_for<'r>(cx: &Prepared<'_>, rules: &[&'r Rule], effect: SideEffect<'_>) -> Option<&'r Rule> {
@@ -111,7 +114,9 @@ impl Policy {
         for (index, command) in cx.running() {
             let named = || named_with_wrapper(cx, &over, index).map(Permit::Rule);
             let Some(permit) = self.permit(cx, &over, index).or_else(named) else {
-                let line: String = display(&command.words).chars().take(120).collect();
+                // A word has one character at least, so what is cut off is not put together.
+                let words = command.words.get(..MOST_SHOWN).unwrap_or(&command.words);
+                let line: String = display(words).chars().take(MOST_SHOWN).collect();
                 return Err(format!("no rule allows `{line}`"));
             };
             by = Some((permit, index));
@@ -158,11 +163,11 @@ impl Policy {
         }
         // The same under the name for which the policy has this path.
         let renamed = self.program_at(program).map(|name| [&[Word::known(name)], behind_first(words)].concat());
-        let plain = [Some(words), renamed.as_deref()].map(|words| tables::without_flags(words?));
-        let forms = [Some(words), renamed.as_deref()].into_iter().chain(plain.iter().map(Option::as_deref));
+        let plain = [tables::without_flags(words), renamed.as_deref().and_then(tables::without_flags)];
         for rule in over {
             let Some(pattern) = &rule.command else { continue };
-            if forms.clone().flatten().any(|form| pattern.allows(form)) {
+            let mut others = renamed.iter().chain(plain.iter().flatten());
+            if pattern.allows(words) || others.any(|form| pattern.allows(form)) {
                 return Some(Permit::Rule(rule));
             }
         }

@@ -36,7 +36,7 @@ const PACKED: &[u8] = include_bytes!("programs.bin");
 /// FNV-1a: names are short and are looked up many times for a command, and no input
 /// chooses the entries of the table.
 #[derive(Debug, Default)]
-struct Fnv(u64);
+pub(crate) struct Fnv(u64);
 
 impl Hasher for Fnv {
     fn write(&mut self, bytes: &[u8]) {
@@ -50,7 +50,8 @@ impl Hasher for Fnv {
     }
 }
 
-type Names = BuildHasherDefault<Fnv>;
+/// For tables of names of programs.
+pub(crate) type Names = BuildHasherDefault<Fnv>;
 
 /// The most bytes that the rows have.
 const MAX_BYTES: usize = 4 << 20;
@@ -93,14 +94,9 @@ pub(crate) fn row(name: &str) -> Option<&'static Program> {
     }))
 }
 
-/// Whether a name has a row.
-pub(crate) fn has(name: &str) -> bool {
-    TABLE.as_ref().is_some_and(|table| table.places.contains_key(name))
-}
-
 /// The row of a program, with or without a version.
 pub(crate) fn find(base: &str) -> Option<&'static Program> {
-    row(name_of(base)?)
+    Some(named(base)?.1)
 }
 
 /// The row of exactly this name, or an empty row.
@@ -126,16 +122,18 @@ pub(crate) fn is_begun(name: &str) -> bool {
     TABLE.as_ref().is_some_and(|table| table.begun.contains(name))
 }
 
-/// The name under which a program has a row: its own, or that without a version: `python3.12`,
-/// `gcc-14`.
-pub(crate) fn name_of(base: &str) -> Option<&str> {
+/// The row of a program, and the name under which it has it: its own, or that without a version:
+/// `python3.12`, `gcc-14`.
+pub(crate) fn named(base: &str) -> Option<(&str, &'static Program)> {
     let mut name = base;
-    while !has(name) {
+    loop {
+        if let Some(row) = row(name) {
+            return Some((name, row));
+        }
         let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let short = if short == name { name.trim_end_matches(['.', '-']) } else { short };
         name = Some(short).filter(|short| !short.is_empty() && *short != name)?;
     }
-    Some(name)
 }
 
 #[cfg(test)]

@@ -65,6 +65,10 @@ pub fn effects(command: &str) -> SideEffects {
 /// Reads a command line of a shell that starts in the folder `start`.
 pub(crate) fn effects_in(command: &str, start: &LexPath, dialect: Dialect) -> SideEffects {
     let mut found = read(command, start, dialect);
+    // All that is in most commands is seen.
+    if command.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
+        return found;
+    }
     // A carriage return or an escape sequence rewrites the line that the person sees.
     let unseen = command.chars().find(|c| is_unseen(*c) && !matches!(c, '\n' | '\t'));
     if let Some(c) = hidden_in(command).or(unseen) {
@@ -106,7 +110,7 @@ pub(crate) fn other_forms(words: &[Word]) -> Vec<Vec<Word>> {
     let Some(program) = first(words) else { return all };
     // On a case-insensitive disk, `RM` is `rm`.
     let mut base = Cow::Borrowed(super::argv::base_name(program));
-    if base.contains(|c: char| c.is_ascii_uppercase()) {
+    if base.bytes().any(|b| b.is_ascii_uppercase()) {
         base = Cow::Owned(base.to_ascii_lowercase());
     }
     let from = |at: usize| [&[Word::known(&base)], words.get(at..).unwrap_or_default()].concat();

@@ -7,10 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 
 use crate::argv::{Word, base_name, behind_first, cluster, display, is_listed, name_and_value};
-use crate::programs::row_or_empty;
+use crate::programs::{Names, row_or_empty};
 
 const TABLE: &str = include_str!("spellings.toml");
 
@@ -18,10 +19,11 @@ const TABLE: &str = include_str!("spellings.toml");
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Spellings {
-    programs: BTreeMap<String, String>,
+    /// Looked up for each command.
+    programs: IndexMap<String, String, Names>,
     groups: BTreeMap<String, String>,
-    targets: Names,
-    abbreviated: Names,
+    targets: Listed,
+    abbreviated: Listed,
     words: BTreeMap<String, BTreeMap<String, String>>,
     scripts: BTreeMap<String, Scripts>,
     options: BTreeMap<String, Vec<String>>,
@@ -30,7 +32,7 @@ struct Spellings {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Names {
+struct Listed {
     names: String,
 }
 

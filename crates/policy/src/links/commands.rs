@@ -56,6 +56,9 @@ pub(crate) fn follow_own_links(effects: &mut SideEffects) {
 }
 
 fn creates_links(command: &Command) -> bool {
+    if command.words.len() < 2 {
+        return false;
+    }
     match programs::known(program(&command.words).unwrap_or_default()).links {
         Some(Links::Always) => true,
         Some(Links::ByOption) => known(&command.words).any(makes_symbolic),

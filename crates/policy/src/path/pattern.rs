@@ -143,13 +143,23 @@ impl PathPattern {
         let written = OnceCell::new();
         let mut fit = if path.doubt { Fit::Maybe } else { Fit::No };
         for meaning in path.meanings() {
+            let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
+            // Where both begin in one folder, it does not matter which that is.
+            let share = self.path.base == meaning.base && self.path.up == 0 && meaning.up == 0;
+            if share && context.links.is_none() && !(how.wide && self.is_anywhere()) {
+                let own = lies(&self.path.parts, &meaning.parts, reach.tail, reach.recursive, how);
+                fit = fit.max(self.judged(own, reach, true));
+                continue;
+            }
+            if only_names && meaning.tail().is_none() && !self.may_lie(meaning, context, how) {
+                continue;
+            }
             let text = meaning.view(context);
             if only_names && meaning.tail().is_none() && text.base == Base::Root {
                 fit = fit.max(lies(&self.path.parts, &text.parts, None, false, how));
                 continue;
             }
             let written = written.get_or_init(|| self.path.view(context));
-            let reach = if by_tail { Reach::of(meaning, recursive) } else { Reach { recursive, tail: None } };
             fit = fit.max(self.one(written, &text, reach, how, None));
             let Some(links) = &context.links else { continue };
             // A negated pattern fits outside the pattern: following links there would make it fit
@@ -178,6 +188,16 @@ impl PathPattern {
         fit
     }
 
+    /// Whether each name of the pattern may be one of a path, which has no tail.
+    fn may_lie(&self, path: &LexPath, context: &Context, how: How) -> bool {
+        let fits = |part: &str, name: &str| how.equivalence.segment(part, name);
+        let is_in = |part: &String| {
+            path.parts.iter().any(|name| fits(part, name))
+                || path.start(context).is_some_and(|start| start.split('/').any(|name| fits(part, name)))
+        };
+        self.path.parts.iter().all(|part| part == "**" || is_in(part))
+    }
+
     /// How its segments are compared where the whole is compared broadly, or narrowly. For a
     /// negated pattern it is the other way round.
     fn how(&self, wide: bool, context: &Context) -> How {
@@ -204,15 +224,21 @@ impl PathPattern {
         } else {
             near
         };
+        let below =
+            |root: &View<'_>| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
+        self.judged(fit, reach, inside.is_none_or(below))
+    }
+
+    /// How a path fits whose segments fit those of the pattern so: of a negated one the opposite,
+    /// as far as the path is where that counts.
+    fn judged(&self, fit: Fit, reach: Reach<'_>, is_inside: bool) -> Fit {
         if !self.negated {
             return fit;
         }
-        let below =
-            |root: &View<'_>| path.base == root.base && path.up == root.up && path.parts.starts_with(&root.parts);
         match fit {
             Fit::Yes => Fit::No,
             Fit::Maybe => Fit::Maybe,
-            Fit::No if matches!(inside, Some(root) if !below(root)) => Fit::No,
+            Fit::No if !is_inside => Fit::No,
             Fit::No if reach.recursive => Fit::Maybe,
             Fit::No => Fit::Yes,
         }

@@ -165,9 +165,9 @@ impl Tail {
 
 /// Whether a path fits a pattern with `**`: `Yes` if every name does that its tail expands to.
 /// `recursive`: with everything below it.
-pub(super) fn lies<P: AsRef<str>>(
+pub(super) fn lies<P: AsRef<str>, N: AsRef<str>>(
     pattern: &[P],
-    path: &[&str],
+    path: &[N],
     tail: Option<&Tail>,
     recursive: bool,
     How { equivalence, wide, none }: How,
@@ -183,10 +183,24 @@ pub(super) fn lies<P: AsRef<str>>(
         if part.as_ref() == "**" || parts.is_empty() && wide {
             break;
         }
-        if !equivalence.segment(part.as_ref(), name) {
+        if !equivalence.segment(part.as_ref(), name.as_ref()) {
             return Fit::No;
         }
         (pattern, path) = (parts, names);
+    }
+    // What most patterns and paths need: `**` alone fits any name, and a name at the end must be
+    // there.
+    if tail.is_none()
+        && let Some((last, before)) = pattern.split_last()
+    {
+        match last.as_ref() {
+            "**" if before.is_empty() && (none || !path.is_empty()) => return Fit::Yes,
+            "**" | "*" => {}
+            last if !recursive && !path.last().is_some_and(|name| equivalence.segment(last, name.as_ref())) => {
+                return Fit::No;
+            }
+            _ => {}
+        }
     }
     let mut pattern: Vec<&str> = pattern.iter().map(AsRef::as_ref).collect();
     // Whatever is below the last `*` is one more `**`, which may fit no segment.
@@ -196,7 +210,7 @@ pub(super) fn lies<P: AsRef<str>>(
     }
     let mut at = Positions::start(&pattern, |part| *part == "**", none || goes_on);
     for name in path {
-        at.step(|p| equivalence.segment(p, name));
+        at.step(|p| equivalence.segment(p, name.as_ref()));
     }
     let Some(tail) = tail else {
         return if recursive && at.anywhere() { Fit::of(at.at_end()).max(Fit::Maybe) } else { Fit::of(at.at_end()) };

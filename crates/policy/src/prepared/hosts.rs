@@ -38,6 +38,9 @@ fn is_file_url(url: &str) -> bool {
 /// Adds the hosts that a command may contact: a URL among its words names one; so does a bare
 /// operand of a fetcher.
 fn add_hosts(command: &Command, hosts: &mut Vec<Host>) {
+    if command.words.len() < 2 {
+        return;
+    }
     // The operands are hosts, or files on hosts.
     let row = tables::row_of(&command.words);
     let fetches = row.operands == Operands::Host || row.files() == Files::RemoteCopy;

@@ -72,6 +72,9 @@ impl RowSays {
 
     /// The options that one of these is. A word without a dash is looked for among the operands.
     pub(super) fn gives<'o>(&self, options: impl IntoIterator<Item = &'o str>) -> bool {
+        if self.options.is_empty() && self.operands.is_empty() {
+            return false;
+        }
         for option in options {
             let is_given = match option.starts_with('-') {
                 true => self.given(option).is_some(),

@@ -10,13 +10,13 @@ use crate::programs;
 /// Where the command that a launcher may run begins. `None` for other programs.
 pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let base = base_name(words.first()?.get()?);
-    if !programs::known(base).behind.is_empty() {
+    let row = programs::known(base);
+    if !row.behind.is_empty() {
         let mut next = words.iter().skip(1).take(8);
         let mark = next.position(|word| matches!(word.get(), Some(text) if hands_on(base, text)))?;
         return Some(mark + 2);
     }
-    let kinds = programs::kinds(base);
-    if kinds.launcher || kinds.shell { Some(1) } else { None }
+    if row.is.launcher || row.is.shell { Some(1) } else { None }
 }
 
 /// Whether a program runs what follows this word: `conda run`.

@@ -110,9 +110,13 @@ impl<'t> Reader<'t> {
     /// Whether the next token is one of these keywords, which is then taken.
     fn takes_keyword(&mut self, keywords: &[&'static str]) -> Result<Option<&'static str>, Refused> {
         let Token::Word(word) = self.peek()? else { return Ok(None) };
-        let mut keywords = keywords.iter().copied();
-        // `[[` is a keyword here, and a pattern elsewhere.
-        let found = keywords.find(|keyword| word.is(keyword) || *keyword == "[[" && *word.source == *"[[");
+        let text = match &*word.source {
+            // `[[` is a keyword here, and a pattern elsewhere.
+            "[[" => "[[",
+            _ if word.quoted || word.open || word.expands => return Ok(None),
+            _ => &*word.value,
+        };
+        let found = keywords.iter().copied().find(|keyword| *keyword == text);
         if found.is_some() {
             self.ahead = None;
         }
@@ -143,6 +147,10 @@ impl<'t> Reader<'t> {
             }
             let commands = self.and_or()?;
             let in_background = self.takes("&")?;
+            // Most lists have one element, and space for four is large.
+            if list.0.is_empty() {
+                list.0.reserve_exact(1);
+            }
             list.0.push((commands, in_background));
             if !(in_background || self.takes(";")? || self.takes("\n")?) {
                 return Ok(list);
@@ -177,26 +185,26 @@ impl<'t> Reader<'t> {
     }
 
     fn pipeline(&mut self) -> Result<Pipeline, Refused> {
-        let mut commands = Vec::new();
         self.takes_keyword(&["!"])?;
-        loop {
-            // dash has no such keyword: `time` is a program that runs the same command.
-            if self.takes_keyword(&["time"])?.is_some() {
-                if !commands.is_empty() {
-                    self.lexer.refuse("a misplaced or unsupported keyword");
-                }
-                self.options_of_time()?;
-            }
-            while self.takes_keyword(&["!", "time"])?.is_some() {
-                self.lexer.refuse("a misplaced or unsupported keyword");
-                self.options_of_time()?;
-            }
-            commands.push(self.command()?);
-            if !(self.takes("|")? || self.takes("|&")?) {
-                return Ok(commands);
-            }
-            self.lines()?;
+        // dash has no such keyword: `time` is a program that runs the same command.
+        if self.takes_keyword(&["time"])?.is_some() {
+            self.options_of_time()?;
         }
+        let mut commands = Pipeline { first: self.timed()?, rest: Vec::new() };
+        while self.takes("|")? || self.takes("|&")? {
+            self.lines()?;
+            commands.rest.push(self.timed()?);
+        }
+        Ok(commands)
+    }
+
+    /// A command behind `!` and `time`, which are misplaced there.
+    fn timed(&mut self) -> Result<Node, Refused> {
+        while self.takes_keyword(&["!", "time"])?.is_some() {
+            self.lexer.refuse("a misplaced or unsupported keyword");
+            self.options_of_time()?;
+        }
+        self.command()
     }
 
     /// `-p` and `--` behind `time`.
@@ -209,7 +217,7 @@ impl<'t> Reader<'t> {
     }
 
     fn simple(&mut self) -> Result<Node, Refused> {
-        let (mut parts, mut argv) = (Vec::new(), Lead::default());
+        let (mut parts, mut argv) = (Vec::with_capacity(2), Lead::default());
         let (mut both, mut redirected) = (false, false);
         loop {
             match self.peek()? {

@@ -5,7 +5,7 @@
 //! certain.
 
 use super::sed::is_plain_sed;
-use crate::argv::{Word, all_known, cluster, first};
+use crate::argv::{Word, behind_first, cluster, first, known, unknown};
 use crate::programs::{self, Files, Program, Style};
 
 /// Whether a program only reads, whatever operands or options are added.
@@ -27,18 +27,19 @@ pub(crate) fn only_reads(words: &[Word], trusted: bool) -> bool {
         Some((last, rest)) if *last == added() && takes_any(first(rest).unwrap_or_default()) => rest,
         _ => words,
     };
-    let Some(all) = all_known(words) else { return false };
-    let Some((&program, arguments)) = all.split_first() else { return false };
+    let Some((program, all)) = words.split_first() else { return false };
+    let Some(program) = program.get().filter(|_| unknown(all).is_none()) else { return false };
     // Options before a subcommand select settings and places.
-    let deeper =
-        arguments.split_first().and_then(|(first, rest)| Some((programs::row(&format!("{program} {first}"))?, rest)));
-    let Some((row, arguments)) = deeper.or_else(|| Some((programs::row(program)?, arguments))) else { return false };
+    let subcommand = first(all).filter(|_| programs::is_begun(program));
+    let deeper = subcommand.and_then(|first| programs::row(&format!("{program} {first}")));
+    let Some(row) = deeper.or_else(|| programs::row(program)) else { return false };
+    let mut arguments = known(if deeper.is_some() { behind_first(all) } else { all });
     row.is.only_reads
         && (trusted || !row.is.own_settings)
-        && row.reads_with.as_ref().is_none_or(|own| arguments.iter().all(|text| own.fit(text)))
-        && (row.files() != Files::ReadWrite || arguments.iter().filter(|text| !text.starts_with('-')).count() < 2)
-        && (!row.is.sed || sed(arguments))
-        && !arguments.iter().any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
+        && row.reads_with.as_ref().is_none_or(|own| arguments.clone().all(|text| own.fit(text)))
+        && (row.files() != Files::ReadWrite || arguments.clone().filter(|text| !text.starts_with('-')).count() < 2)
+        && (!row.is.sed || sed(arguments.clone()))
+        && !arguments.any(|text| row.not_read_only.iter().any(|own| is_banned(row, own, text)))
 }
 
 /// Whether an argument makes a program do more than read. Long options may be abbreviated, and
@@ -58,8 +59,11 @@ fn is_banned(row: &Program, own: &str, text: &str) -> bool {
 }
 
 /// A script of `sed` that neither runs nor writes, with no option but `-n`.
-fn sed(arguments: &[&str]) -> bool {
-    let rest = arguments.strip_prefix(&["-n"]).unwrap_or(arguments);
-    let Some((script, files)) = rest.split_first() else { return false };
-    is_plain_sed(script) && !script.starts_with('-') && files.iter().all(|file| !file.starts_with('-'))
+fn sed<'w>(mut arguments: impl Iterator<Item = &'w str>) -> bool {
+    let mut first = arguments.next();
+    if first == Some("-n") {
+        first = arguments.next();
+    }
+    let Some(script) = first else { return false };
+    is_plain_sed(script) && !script.starts_with('-') && arguments.all(|file| !file.starts_with('-'))
 }

@@ -59,7 +59,7 @@ fn inspect_from(
     if !programs::is_readable() {
         walker.found.unknown("table", "the table of programs cannot be read", Weight::Code);
     }
-    let (Some(name), Some(program)) = (programs::name_of(base), programs::find(base)) else {
+    let Some((name, program)) = programs::named(base) else {
         if !is_guessed(walker, index) {
             walker.found.file_hints.extend(texts(words));
             walker.found.code_hints.extend(texts(words));

@@ -33,6 +33,7 @@ pub(crate) fn row_of(words: &[Word]) -> &'static Program {
 
 /// The position of the subcommand, for programs that have one and take options before it.
 pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
+    words.get(1)?;
     let base = program(words)?;
     let row = programs::row(base).filter(|program| program.subcommands || programs::is_begun(base))?;
     let mut at = 1;
@@ -53,6 +54,7 @@ pub(crate) fn subcommand(words: &[Word]) -> Option<usize> {
 /// `cargo --locked nextest run` is `cargo nextest run`, `mvn -B verify` is `mvn verify`. `None` if
 /// it has none.
 pub(crate) fn without_flags(words: &[Word]) -> Option<Vec<Word>> {
+    words.get(1)?;
     let program = first(words)?;
     let mut name = Cow::Borrowed(base_name(program));
     // Where the flags before each subcommand are.

@@ -3,7 +3,7 @@
 use super::heuristics;
 use super::piped_files;
 use super::place::Place;
-use super::reader::tree::{AndOr, Compound, List, Node, Part, Process, Redirect};
+use super::reader::tree::{AndOr, Compound, List, Node, Part, Pipeline, Process, Redirect};
 use super::reader::{self, Parsed, Refused};
 use super::side_effects::{Command, MAX_CHARS, MAX_COMMANDS, MAX_DEPTH, Role, SideEffects, Weight};
 use super::tables;
@@ -140,10 +140,10 @@ impl Walker {
         self.place = reached;
     }
 
-    fn pipeline(&mut self, pipeline: &[Node]) {
+    fn pipeline(&mut self, Pipeline { first, rest }: &Pipeline) {
         let place = self.place.clone();
-        let several = pipeline.len() > 1;
-        for (i, command) in pipeline.iter().enumerate() {
+        let several = !rest.is_empty();
+        for (i, command) in std::iter::once(first).chain(rest).enumerate() {
             let before = self.found.commands.len();
             let input = if i == 0 { Input::Inherited } else { Input::Pipe(self.piped.take()) };
             self.piped_files = self.printed_files.take();

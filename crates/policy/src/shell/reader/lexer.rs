@@ -59,8 +59,8 @@ pub(super) struct Lexer<'t> {
     /// How deep what is read is nested.
     pub(super) depth: usize,
     pub(super) refused: Option<Refused>,
-    /// Where words are built.
-    pub(super) scratch: String,
+    /// Space in which words are built.
+    pub(super) spare: Vec<String>,
 }
 
 impl<'t> Lexer<'t> {
@@ -246,12 +246,14 @@ impl<'t> Lexer<'t> {
         let mut lexer = Lexer::new(self.text, self.dialect);
         lexer.at = self.at;
         lexer.depth = self.depth;
+        lexer.spare = std::mem::take(&mut self.spare);
         let mut reader = Reader::new(lexer);
         let list = reader.list(&[])?;
         if !reader.takes(")")? {
             return Err("`(` without `)`");
         }
         self.at = reader.lexer.at;
+        self.spare = reader.lexer.spare;
         self.data += reader.lexer.data;
         self.expands |= reader.lexer.expands;
         self.documents.append(&mut reader.lexer.documents);

@@ -18,8 +18,12 @@ pub(crate) struct AndOr {
     pub(crate) rest: Vec<(bool, Pipeline)>,
 }
 
-/// The commands of a pipe.
-pub(crate) type Pipeline = Vec<Node>;
+/// The commands of a pipe; mostly one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pipeline {
+    pub(crate) first: Node,
+    pub(crate) rest: Vec<Node>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Node {
@@ -270,7 +274,12 @@ impl Draft {
             self.cut();
         }
         let source = Arc::from(source);
-        let value = if *source == *self.value { Arc::clone(&source) } else { Arc::from(self.value.as_str()) };
+        let value = match self.value.as_str() {
+            // All empty ones are one.
+            "" => Arc::default(),
+            value if *source == *value => Arc::clone(&source),
+            value => Arc::from(value),
+        };
         let (assigns, items) = (self.assigns, self.items.take());
         let more = if is_known && assigns.is_none() && items.is_none() {
             None

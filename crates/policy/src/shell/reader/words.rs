@@ -9,7 +9,7 @@ impl<'t> Lexer<'t> {
     /// A word. `in_test`: of `[[ … ]]`, where only blanks end it.
     pub(super) fn word(&mut self, in_test: bool) -> Result<Text, Refused> {
         let start = self.at;
-        let mut word = Draft { value: std::mem::take(&mut self.scratch), ..Draft::default() };
+        let mut word = Draft { value: self.spare.pop().unwrap_or_default(), ..Draft::default() };
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' => break,
@@ -68,7 +68,7 @@ impl<'t> Lexer<'t> {
         let read = word.finish(source);
         // The next word is built in the same place.
         word.value.clear();
-        self.scratch = word.value;
+        self.spare.push(word.value);
         Ok(read)
     }
 

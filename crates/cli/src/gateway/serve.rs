@@ -10,6 +10,7 @@ use clap::Args;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::super::pins::store::{PinFiles, pins_folder};
+use super::super::skills::supervisor;
 use super::console;
 use super::layers::{OpenLayers, read_lock};
 use super::lists::StoredLists;
@@ -21,7 +22,7 @@ use crate::configuration::{Config, keys};
 use crate::disk;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::{HttpSettings, Times};
-use toolfold_gateway::link::Target;
+use toolfold_gateway::link::{Target, report_groups};
 use toolfold_gateway::pins::{MemoryPins, OnChange, Pins};
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
@@ -29,6 +30,7 @@ use toolfold_gateway::selection::Selection;
 use toolfold_gateway::settings::Settings;
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
+use toolfold_runner::Guard;
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
@@ -169,6 +171,9 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     if let Some(lock) = &gateway.lock {
         drop(read_lock(lock)?);
     }
+    if servers.iter().any(|own| matches!(own.target, Target::Stdio { .. })) {
+        guard_servers();
+    }
     let layers = |store, tenant: &str| Arc::new(OpenLayers::new(config.clone(), store, &servers).of_tenant(tenant));
     let mut settings = Settings::new(servers.clone(), layers(args.store.clone(), ""), seal(&config)?);
     settings.always_namespace = gateway.namespace;
@@ -263,6 +268,15 @@ fn serve_http(
     };
     run::http(settings, http, &args.id, listens).map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the process that ends the servers if this one is killed.
+fn guard_servers() {
+    match Guard::start_guard(&supervisor()) {
+        Ok(Some(guard)) => report_groups(Box::new(move |group, begins| guard.name_group(group, begins))),
+        Ok(None) => {}
+        Err(why) => warn(&format!("if the gateway is killed, servers may run on: {why}")),
+    }
 }
 
 fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {

@@ -20,6 +20,8 @@ use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
 use crate::disk;
+use toolfold::diagnostic::visible;
+use toolfold_gateway::clients::inherit::usual;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::{HttpSettings, Times};
 use toolfold_gateway::link::{Target, report_groups};
@@ -27,7 +29,7 @@ use toolfold_gateway::pins::{MemoryPins, OnChange, Pins};
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::Settings;
+use toolfold_gateway::settings::{ServerSettings, Settings};
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
 use toolfold_runner::Guard;
@@ -148,6 +150,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             }
         }
     }
+    servers.iter().for_each(warn_of_missing_variables);
     let mut watches: Vec<Arc<dyn Watch>> = Vec::new();
     if gateway.remember
         && let Some(lists) = StoredLists::load(&mut servers)
@@ -268,6 +271,21 @@ fn serve_http(
     };
     run::http(settings, http, &args.id, listens).map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reports variables that a server's program usually reads, that are set here, and that the server
+/// does not get.
+fn warn_of_missing_variables(server: &ServerSettings) {
+    let Target::Stdio { command, args, env, inherit, .. } = &server.target else { return };
+    let usual = usual(command, args);
+    let missing: Vec<String> = inherit.not_passed(env).into_iter().filter(|name| usual.contains(name)).collect();
+    if !missing.is_empty() {
+        let (name, missing) = (visible(&server.name), missing.join(", "));
+        warn(&format!(
+            "{missing}: set here, but not passed to server `{name}`; to pass it, add it to `inherit` of its table in \
+             [gateway.server]"
+        ));
+    }
 }
 
 /// Starts the process that ends the servers if this one is killed.

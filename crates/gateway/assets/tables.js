@@ -80,6 +80,14 @@ function cost({ list, full }) {
   return [`${number(own)} of ${number(whole)}${unit}`, small(saved)];
 }
 
+// The tools of a server that differ from their pins.
+function changed({ withheld, withheld_tools: tools }) {
+  if (!withheld) return '–';
+  const more = withheld > tools.length ? [small(`and ${number(withheld - tools.length)} more`)] : [];
+  const each = tools.map(([tool, why]) => small(`${tool}: ${why}`));
+  return [make('span', 'warn', plural(withheld, 'tool', 'tools')), ...each, ...more, small('toolfold pins diff')];
+}
+
 function outcome(row) {
   if (row.what === 'waits') return make('span', 'warn', `pending: ${row.approval}`);
   if (row.what === 'answered') return make('span', row.kind === 'refused' ? 'bad' : '', ANSWERS[row.kind]);
@@ -95,6 +103,7 @@ const TABLES = {
     ['conversations', 'number', (row) => number(row.up + row.down)],
     ['failures', 'number', (row) => number(row.failures)],
     ['restarts', 'number', (row) => number(row.restarts)],
+    ['changed tools', 'name', changed],
   ], 'No server has been started.'),
   conversations: new Table('conversations', [
     ['conversation', 'name', (row) => [row.id, small(row.client || '')]],
@@ -126,7 +135,7 @@ const TABLES = {
     ['record', 'number', (row) => String(row.seq)],
     ['time', '', (row) => time(row.time_ms)],
     ['kind', '', (row) => row.kind],
-    ['tool', 'name', (row) => [row.tool || '–', small(row.about)]],
+    ['tool', 'name', (row) => [row.tool || '–', small(row.server), small(row.about)]],
     ['what', '', (row) => row.what || '–'],
     ['conversation', 'name', (row) => row.session || '–'],
   ], 'No records.', true),

@@ -70,6 +70,13 @@ pub enum Observed<'o> {
         /// Why it is left out.
         why: &'o str,
     },
+    /// The tools of a server that differ from their pins, after a change of this list.
+    Withheld {
+        /// The server's name.
+        server: &'o str,
+        /// Each tool, by its name at the server, with the reason.
+        tools: &'o [(&'o str, &'o str)],
+    },
     /// Output of a server's process besides messages, until its connection ended. It may contain
     /// secrets: only for the user's terminal, never for a model.
     Heard {

@@ -126,6 +126,10 @@ pub(super) struct Server {
     /// The number of times that it ended or could not be started.
     pub(super) failures: u64,
     pub(super) restarts: u64,
+    /// The number of tools that differ from their pins.
+    pub(super) withheld: usize,
+    /// The first of them, each with the reason.
+    pub(super) withheld_tools: Vec<(String, String)>,
 }
 
 impl Server {

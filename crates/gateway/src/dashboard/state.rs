@@ -22,6 +22,9 @@ const VERDICTS: [&str; 7] = ["off", "not_asked", "allow", "allow_audited", "conf
 /// The name under which tools without figures of their own are counted.
 const OTHER: &str = "(other)";
 
+/// Maximum number of tools that differ from their pins, for each server.
+const MAX_WITHHELD: usize = 8;
+
 fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str {
     known.into_iter().find(|own| *own == given).unwrap_or("other")
 }
@@ -73,6 +76,7 @@ impl State {
                 let mut costs = texts.iter().map(|text| Cost::uncounted(*text));
                 (own.list, own.full) = (costs.next(), costs.next());
             }),
+            Observed::Withheld { server, tools } => self.withheld(server, tools),
             // The list that is shown contains it.
             Observed::Listed { .. } => {}
             Observed::Reshown { .. } => {
@@ -203,6 +207,16 @@ impl State {
         } else if matches!(before, Some(Some(_))) {
             own.restarts += 1;
         }
+    }
+
+    fn withheld(&mut self, server: &str, tools: &[(&str, &str)]) {
+        let server = cut_name(server);
+        if self.servers.len() >= MAX_SERVERS && !self.servers.contains_key(&server) {
+            return;
+        }
+        let own = self.servers.entry(server).or_default();
+        let shown = tools.iter().take(MAX_WITHHELD).map(|(tool, why)| (cut_name(tool), sentence(why)));
+        (own.withheld, own.withheld_tools) = (tools.len(), shown.collect());
     }
 
     fn called(&mut self, server: &str, tool: &str, how: (&'static str, bool), took: Duration) {

@@ -15,6 +15,8 @@ use super::console;
 use super::layers::{OpenLayers, read_lock};
 use super::lists::StoredLists;
 use super::profiles::{check_profiles, profiles};
+use super::results::large_results;
+use super::sizes::StoredSizes;
 use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
@@ -157,6 +159,11 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     {
         watches.push(Arc::new(lists));
     }
+    if gateway.remember
+        && let Some(sizes) = StoredSizes::load(&servers)
+    {
+        watches.push(Arc::new(sizes));
+    }
     let mut dashboard = None;
     if gateway.http.is_some() {
         let own = console::dashboard(&servers, args.console);
@@ -184,6 +191,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
     settings.watch = watch;
     settings.pins = Some(pins(None, gateway.on_change));
+    let shortens = servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0));
+    settings.large = if shortens { large_results(&config, None) } else { None };
     settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
     settings.profiles = profiles(&config, (args.store.as_deref(), ""), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
@@ -195,6 +204,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             let mut settings = settings.clone();
             settings.tenant = own.name.as_str().into();
             settings.pins = Some(pins(Some(&own.name), gateway.on_change));
+            settings.large = if shortens { large_results(&config, Some(&own.name)) } else { None };
             settings.profiles = profiles(&config, (Some(&store), &own.name), &servers)?;
             settings.layers = layers(Some(store), &own.name);
             all.push(settings);

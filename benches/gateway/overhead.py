@@ -185,6 +185,27 @@ def parallel(command, calls=3000, width=32):
     return rate
 
 
+def hung(folder, times=15):
+    """Returns the median times of `initialize` and the first `tools/list` with three servers of which one never answers."""
+    servers = os.path.join(folder, "hung.json")
+    names = {"one": SERVER, "two": SERVER, "hung": ["sleep", "600"]}
+    with open(servers, "w") as file:
+        json.dump({"mcpServers": {name: {"command": own[0], "args": own[1:]} for name, own in names.items()}}, file)
+    command = [GATEWAY[0], "gateway", "--arm", "full", "--servers", servers]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    own = {"initialize": [], "tools/list": []}
+    # The first start only stores the lists of the two servers that answer.
+    Stdio(command).start().end()
+    for _ in range(times):
+        server = Stdio(command)
+        server.ask("initialize", hello)
+        own["initialize"].append((time.perf_counter() - server.began) * 1000)
+        server.send("notifications/initialized", notify=True)
+        own["tools/list"].append(timed(lambda: server.ask("tools/list")))
+        server.end()
+    return {name: statistics.median(values) for name, values in own.items()}
+
+
 def peers(folder):
     """Returns the installed peers: a name, the command for a port, and the tool's name and arguments."""
     found = []
@@ -239,6 +260,9 @@ def main():
             server.end()
     cold = {name: statistics.median(values) for name, values in cold.items()}
     print(f"cold start to the first list: {cold['gateway'] - cold['direct']:.1f} ms over the server's {cold['direct']:.1f} ms")
+    with tempfile.TemporaryDirectory() as folder:
+        own = hung(folder)
+    print(f"one hung server of three: initialize {own['initialize']:.1f} ms after the start, tools/list {own['tools/list']:.0f} ms")
     plain, through = parallel(SERVER), parallel([*GATEWAY, "--", *SERVER])
     print(f"32 calls at once: {through:.0f} a second, {through / plain:.0%} of {plain:.0f} direct")
 

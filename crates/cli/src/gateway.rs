@@ -9,7 +9,9 @@ pub(super) mod login;
 mod probe;
 mod profiles;
 mod records;
+mod results;
 mod serve;
+mod sizes;
 mod targets;
 mod telemetry;
 mod tenants;
@@ -38,6 +40,7 @@ Examples:
   toolfold gateway -- npx -y @modelcontextprotocol/server-everything
   toolfold gateway --url http://127.0.0.1:3000/mcp
   toolfold gateway --servers mcp.json --toolsets files,search --read-only
+  toolfold gateway --servers mcp.json --max-result 10000
   toolfold gateway --servers mcp.json --http 127.0.0.1:3900 --console
 
 Exit codes: 0 the client disconnected, 1 an input is invalid, 2 usage, 3 no usable store.";
@@ -57,7 +60,7 @@ enum GatewayCommand {
     /// Import the servers of a client, with secrets moved to variables.
     Init(InitArgs),
     /// Start every server once, and report failures, costs and rejected tools.
-    Doctor(DoctorArgs),
+    Doctor(Box<DoctorArgs>),
     /// Log in to a server that requires it (OAuth), in a browser.
     Login(LoginArgs),
     /// Remove the login of a server.

@@ -13,7 +13,7 @@ pub(super) use doctor::DoctorAnswer;
 pub(super) use inspect::SkillRow;
 pub(crate) use run::RunAnswer;
 pub use run::Stop;
-pub(super) use run::supervise_with;
+pub(super) use run::{supervise_with, supervisor};
 pub use scripts::Scripts;
 pub(super) use validate::Verdicts;
 

@@ -59,7 +59,8 @@ const small = (text) => make('small', '', text);
 
 const ANSWERS = {
   expanded: 'opened tools', activated: 'opened a skill', invalid: 'arguments corrected', shown: 'parameters shown',
-  unknown_tool: 'unknown tool', loop: 'loop stopped', refused: 'refused', answered: 'answered', other: 'answered',
+  unknown_tool: 'unknown tool', loop: 'loop stopped', refused: 'refused', answered: 'answered',
+  ran: 'script ran', read: 'result read', other: 'answered',
 };
 
 const VERDICTS = {
@@ -80,6 +81,23 @@ function cost({ list, full }) {
   return [`${number(own)} of ${number(whole)}${unit}`, small(saved)];
 }
 
+// The tools of a server that differ from their pins.
+function changed({ withheld, withheld_tools: tools }) {
+  if (!withheld) return '–';
+  const more = withheld > tools.length ? [small(`and ${number(withheld - tools.length)} more`)] : [];
+  const each = tools.map(([tool, why]) => small(`${tool}: ${why}`));
+  return [make('span', 'warn', plural(withheld, 'tool', 'tools')), ...each, ...more, small('toolfold pins diff')];
+}
+
+// The largest result of a tool, and what became of results above the limit.
+function large({ large: { most_bytes: most, shortened, saved_tokens: saved, left_alone: alone } }) {
+  if (!most && !shortened && !alone) return '–';
+  const notes = [];
+  if (shortened) notes.push(`${number(shortened)} shortened, ${number(saved)} tokens less`);
+  if (alone) notes.push(`${number(alone)} left as they are`);
+  return [most ? `up to ${number(most)} bytes` : number(shortened + alone), small(notes.join('; '))];
+}
+
 function outcome(row) {
   if (row.what === 'waits') return make('span', 'warn', `pending: ${row.approval}`);
   if (row.what === 'answered') return make('span', row.kind === 'refused' ? 'bad' : '', ANSWERS[row.kind]);
@@ -95,6 +113,7 @@ const TABLES = {
     ['conversations', 'number', (row) => number(row.up + row.down)],
     ['failures', 'number', (row) => number(row.failures)],
     ['restarts', 'number', (row) => number(row.restarts)],
+    ['changed tools', 'name', changed],
   ], 'No server has been started.'),
   conversations: new Table('conversations', [
     ['conversation', 'name', (row) => [row.id, small(row.client || '')]],
@@ -113,6 +132,7 @@ const TABLES = {
     ['failed', 'number', (row) => row.failed ? make('span', 'bad', number(row.failed)) : '0'],
     ['median', 'number', (row) => duration(row.half_ms)],
     ['95th percentile', 'number', (row) => duration(row.most_ms)],
+    ['large results', 'number', large],
   ], 'No tool has been called yet.'),
   recent: new Table('recent', [
     ['time', '', (row) => time(row.at_ms)],
@@ -126,7 +146,7 @@ const TABLES = {
     ['record', 'number', (row) => String(row.seq)],
     ['time', '', (row) => time(row.time_ms)],
     ['kind', '', (row) => row.kind],
-    ['tool', 'name', (row) => [row.tool || '–', small(row.about)]],
+    ['tool', 'name', (row) => [row.tool || '–', small(row.server), small(row.about)]],
     ['what', '', (row) => row.what || '–'],
     ['conversation', 'name', (row) => row.session || '–'],
   ], 'No records.', true),
@@ -156,6 +176,8 @@ function showBoard(board, mostRecent) {
     ['tools opened', sum(totals.answers, 'expanded')], ['repaired', sum(totals.answers, ...REPAIRS)],
     ['refused', sum(totals.answers, 'refused')], ['required approval', totals.waited],
   ];
+  const read = sum(totals.answers, 'read');
+  if (read || totals.saved_tokens) shown.push(['results read', read], ['tokens not sent', totals.saved_tokens]);
   fill(byId('totals'), ...shown.map(([name, n]) => make('div', '', make('dt', '', name), make('dd', '', number(n)))));
 }
 

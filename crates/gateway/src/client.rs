@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use crate::hub::Receipt;
+use crate::hub::{Made, Receipt};
 use crate::object::Object;
 use crate::rpc::{Id, Message, Raw};
 use crate::state::Record;
@@ -85,6 +85,8 @@ pub enum ToHub {
         /// Whether the script succeeded.
         ok: bool,
     },
+    /// A thread has shortened or read a result: the number of its job, and what it has made.
+    Made(u64, Made),
     /// The client has ended the conversation: its stored state is removed.
     Forget,
     /// Rejects new calls, waits for running ones, and ends the hub.

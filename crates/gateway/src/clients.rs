@@ -2,6 +2,7 @@
 //! tools themselves, and where and how they list their servers. Each group of facts has its source,
 //! its date, and whether it was verified.
 
+pub mod inherit;
 pub mod jsonc;
 pub mod paste;
 pub mod read;

@@ -25,6 +25,7 @@ mod pending;
 mod pending_input;
 mod persistence;
 mod requests;
+mod results;
 mod route;
 mod scripts;
 mod seen;
@@ -41,13 +42,14 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::context::{Context, Lifecycle};
+use self::context::Context;
 use self::input_required::Rounds;
 use self::merge::Router;
 use self::names::Naming;
 use self::pending_input::PendingInput;
 pub(crate) use self::persistence::Begin;
 use self::requests::Requests;
+pub use self::results::Made;
 use self::server::Server;
 use self::servers::Servers;
 use self::unread::Openings;
@@ -107,7 +109,7 @@ impl Hub {
         let servers_at_start = settings.servers.iter().map(started).collect();
         let view = View::new(Naming::from_settings(&settings), Openings::for_hub(&to));
         let upstream = Upstream {
-            context: Context { settings, id, lifecycle: Lifecycle::Unknown },
+            context: Context::new(settings, id, begin.kept.is_some(), &to),
             servers: Servers { list: servers_at_start, inbox, budget_ends: None },
             requests: Requests::default(),
         };
@@ -183,6 +185,7 @@ impl Hub {
             ToHub::Message(_, Message::Fault(..)) => {}
             ToHub::Gone(key) => self.gone(key),
             ToHub::Written(number) => self.view.openings.remove_written(number),
+            ToHub::Made(number, made) => results::has_made(&mut self.upstream, number, made),
             ToHub::Ran { number, content, ok } => {
                 self.view.script_ended(&mut self.upstream, number, &content, ok);
             }
@@ -260,6 +263,9 @@ impl Hub {
     /// Answers or forwards a client's request, or holds it until the servers are ready.
     fn dispatch(&mut self, client: &Client, request: Request) {
         if self.pending_input.unpark(&mut self.upstream, client, &request) {
+            return;
+        }
+        if results::reads_resource(&mut self.upstream, client, &request) {
             return;
         }
         self.start_servers();

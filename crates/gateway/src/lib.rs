@@ -18,6 +18,7 @@ pub mod object;
 pub mod otel;
 pub mod outbox;
 pub mod pins;
+pub mod results;
 pub mod rpc;
 pub mod run;
 pub mod seal;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::child::raise_open_files;
+pub use self::child::{Groups, report_groups};
 pub use self::environment::Inherit;
 pub use self::http::auth;
 use crate::error::GatewayError;

@@ -15,6 +15,7 @@ use crate::error::GatewayError;
 use crate::link::Target;
 use crate::names::ListedNames;
 use crate::pins::Pins;
+use crate::results::LargeResults;
 use crate::rpc::{Answer, Raw};
 use crate::seal::{Opened as Unsealed, Seal, Sealed, TokenError};
 use crate::selection::Selection;
@@ -41,6 +42,9 @@ pub struct ServerSettings {
     pub start_timeout: Duration,
     /// The time limit for a call without progress. `None`: unlimited.
     pub call_timeout: Option<Duration>,
+    /// The maximum number of tokens of a result, by the name of the tool; `*` is every other tool,
+    /// and 0 is no maximum.
+    pub max_result: BTreeMap<String, u32>,
     /// The trust in the server.
     pub trust: Trust,
     /// A digest of the connection without values of variables, which names captures.
@@ -64,6 +68,7 @@ impl ServerSettings {
             namespace: None,
             start_timeout: Duration::from_secs(30),
             call_timeout: None,
+            max_result: BTreeMap::new(),
             trust: Trust::default(),
             capture: None,
             unusable: None,
@@ -84,6 +89,13 @@ impl ServerSettings {
             Ok(result) => Ok(trust::strings(&result)),
             Err(error) => Err(trust::strings(&error)),
         }
+    }
+
+    /// The maximum number of tokens of a tool's result; `None` if there is none.
+    #[must_use]
+    pub fn limit_of(&self, tool: &str) -> Option<usize> {
+        let limit = self.max_result.get(tool).or_else(|| self.max_result.get("*"))?;
+        usize::try_from(*limit).ok().filter(|limit| *limit > 0)
     }
 
     /// Whether a tool is shown.
@@ -282,6 +294,8 @@ pub struct Settings {
     pub pins: Option<Pins>,
     /// The store of conversations; `None`: they end with their hubs.
     pub state: Option<State>,
+    /// Where long results are stored; `None`: results are not shortened.
+    pub large: Option<LargeResults>,
     /// Observes the gateway.
     pub watch: Arc<dyn Watch>,
     /// How long, since the servers were started, requests wait for servers that have never listed
@@ -305,6 +319,7 @@ impl std::fmt::Debug for Settings {
             names: _,
             pins,
             state: _,
+            large,
             watch: _,
             start_budget,
             selection,
@@ -316,6 +331,7 @@ impl std::fmt::Debug for Settings {
             .field("elicits", elicits)
             .field("tenant", tenant)
             .field("pins", pins)
+            .field("large", large)
             .field("start_budget", start_budget)
             .field("selection", selection)
             .field("profiles", &profiles.keys())
@@ -339,11 +355,18 @@ impl Settings {
             names: Arc::default(),
             pins: None,
             state: None,
+            large: None,
             watch: Arc::new(Nobody),
             start_budget: None,
             selection: Selection::default(),
             profiles: BTreeMap::new(),
         }
+    }
+
+    /// Whether results of some tool are shortened, so that clients get the tool that reads them.
+    #[must_use]
+    pub fn shortens(&self) -> bool {
+        self.large.is_some() && self.servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0))
     }
 
     /// The time for tokens, in milliseconds since 1970: the store's, if there is one.

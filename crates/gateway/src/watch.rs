@@ -70,6 +70,13 @@ pub enum Observed<'o> {
         /// Why it is left out.
         why: &'o str,
     },
+    /// The tools of a server that differ from their pins, after a change of this list.
+    Withheld {
+        /// The server's name.
+        server: &'o str,
+        /// Each tool, by its name at the server, with the reason.
+        tools: &'o [(&'o str, &'o str)],
+    },
     /// Output of a server's process besides messages, until its connection ended. It may contain
     /// secrets: only for the user's terminal, never for a model.
     Heard {
@@ -122,6 +129,19 @@ pub enum Observed<'o> {
         took: Duration,
         /// Whether it succeeded.
         ok: bool,
+        /// The bytes of the texts in its result as JSON; 0 for a result of less than 40,000 bytes.
+        bytes: usize,
+    },
+    /// A result of a server was longer than the setting allows.
+    Large {
+        /// The server.
+        server: &'o str,
+        /// The tool, by its name there.
+        tool: &'o str,
+        /// The tokens of the long texts.
+        tokens: usize,
+        /// The tokens that were sent in their place; the same number if nothing was shortened.
+        left: usize,
     },
 }
 

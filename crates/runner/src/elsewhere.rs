@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::guard::Ending;
 use super::isolation::Level;
 
 /// Whether scripts run at all.
@@ -14,6 +15,10 @@ pub(crate) fn level() -> Level {
 
 pub(crate) fn supervise() -> ExitCode {
     ExitCode::FAILURE
+}
+
+pub(crate) fn end_group(_group: u32, _ending: Ending) -> bool {
+    false
 }
 
 pub(crate) fn become_script() -> ExitCode {

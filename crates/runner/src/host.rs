@@ -33,6 +33,13 @@ impl Supervisor {
     pub fn new(program: PathBuf, arguments: Vec<OsString>) -> Self {
         Self { program, arguments }
     }
+
+    /// The command that starts a part of a run.
+    pub(crate) fn part(&self, part: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(part);
+        command
+    }
 }
 
 /// A script with everything that a run needs.
@@ -168,8 +175,8 @@ pub fn start(supervisor: &Supervisor, job: &Job, base: &Path) -> Result<Running,
     let spec = job.spec(&run, supervisor)?;
     let mut message = serde_json::to_vec(&spec).map_err(|why| RunError::Setup(why.to_string()))?;
     message.push(b'\n');
-    let mut command = Command::new(&supervisor.program);
-    command.args(&supervisor.arguments).arg(SUPERVISE).env_clear();
+    let mut command = supervisor.part(SUPERVISE);
+    command.env_clear();
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     // An interrupt from the terminal ends the host; the supervisor then ends the script.
     #[cfg(unix)]

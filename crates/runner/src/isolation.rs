@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::linux;
+use super::{guard, linux};
 
 /// Whether a run requires isolation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,14 +61,15 @@ pub(crate) const SUPERVISE: &str = "__run-script";
 /// The subcommand of the process that becomes the script.
 pub(crate) const BECOME: &str = "__become-script";
 
-/// Runs the part of a supervisor or of its child if the first argument after the program's name
-/// selects it. A program that is used as a [`Supervisor`](super::Supervisor) calls it first in
-/// `main`, before it starts a thread.
+/// Runs the part of a supervisor, of its child or of a guard if the first argument after the
+/// program's name selects it. A program that is used as a [`Supervisor`](super::Supervisor) calls
+/// it first in `main`, before it starts a thread.
 #[must_use]
 pub fn hidden(argument: Option<&OsStr>) -> Option<ExitCode> {
     match argument?.to_str()? {
         SUPERVISE => Some(linux::supervise()),
         BECOME => Some(linux::become_script()),
+        guard::GUARD => Some(guard::guard()),
         _ => None,
     }
 }

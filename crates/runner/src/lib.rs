@@ -9,6 +9,7 @@
 
 mod error;
 mod files;
+mod guard;
 mod host;
 mod interpreter;
 mod isolation;
@@ -26,6 +27,7 @@ mod tree;
 
 pub use error::{Cause, RunError};
 pub use files::{Files, ProducedFile, collect};
+pub use guard::Guard;
 pub use host::{Canceller, Ended, Job, Running, Supervisor, start};
 pub use interpreter::{Interpreter, Interpreters};
 pub use isolation::{Isolation, Level, hidden, level};

@@ -3,6 +3,7 @@
 mod capped;
 mod child;
 mod filter;
+mod groups;
 mod limits;
 mod processes;
 mod rules;
@@ -12,5 +13,6 @@ mod supervisor;
 pub(crate) const RUNS: bool = true;
 
 pub(crate) use child::become_script;
+pub(crate) use groups::end_group;
 pub(crate) use rules::level;
 pub(crate) use supervisor::supervise;

@@ -1,5 +1,6 @@
 //! The options of the gateway's servers: `[gateway.server.NAME]`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -20,7 +21,7 @@ use toolfold_gateway::link::{Inherit, Target};
 use toolfold_gateway::settings::ServerSettings;
 use toolfold_gateway::trust::Trust;
 
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "auth",
     "include",
     "exclude",
@@ -31,6 +32,7 @@ const KNOWN: [&str; 10] = [
     "policy",
     "start_timeout",
     "call_timeout",
+    "max_result",
 ];
 
 /// The options of one server. An option that no file sets is `None`, or empty.
@@ -61,6 +63,9 @@ pub struct ServerOptions {
     /// Maximum time of a call, such as `2m`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_timeout: Option<String>,
+    /// Maximum tokens of a result, by tool; `*` is every other tool, and 0 is no maximum.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub max_result: BTreeMap<String, u32>,
     /// The environment variables that its process gets besides the usual ones; `all` for all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inherit: Vec<String>,
@@ -88,14 +93,26 @@ impl ServerOptions {
         self.policy = other.policy.or(self.policy.take());
         self.start_timeout = other.start_timeout.or(self.start_timeout.take());
         self.call_timeout = other.call_timeout.or(self.call_timeout.take());
+        self.max_result.extend(other.max_result);
         // A login is replaced as a whole: its client and secret belong together.
         self.auth = other.auth.or(self.auth.take());
     }
 
     /// Takes the options that a project's file may set: fewer tools, less trust.
     pub(super) fn tighten(&mut self, name: &str, other: Self, place: &Place, diagnostics: &mut Vec<Diagnostic>) {
-        let Self { include, exclude, namespace, trust, profile, policy, start_timeout, call_timeout, inherit, auth } =
-            other;
+        let Self {
+            include,
+            exclude,
+            namespace,
+            trust,
+            profile,
+            policy,
+            start_timeout,
+            call_timeout,
+            max_result,
+            inherit,
+            auth,
+        } = other;
         self.exclude.extend(exclude);
         let untrusts = trust.as_deref() == Some("untrusted");
         if untrusts {
@@ -109,6 +126,7 @@ impl ServerOptions {
             ("policy", policy.is_some()),
             ("start_timeout", start_timeout.is_some()),
             ("call_timeout", call_timeout.is_some()),
+            ("max_result", !max_result.is_empty()),
             ("inherit", !inherit.is_empty()),
             ("auth", auth.is_some()),
         ];
@@ -133,6 +151,7 @@ impl ServerOptions {
         server.trust = self.trust.as_deref().and_then(Trust::from_name).unwrap_or_default();
         server.start_timeout = duration(self.start_timeout.as_deref()).unwrap_or(server.start_timeout);
         server.call_timeout = duration(self.call_timeout.as_deref()).or(server.call_timeout);
+        server.max_result.clone_from(&self.max_result);
         if let (Target::Stdio { inherit, .. }, false) = (&mut server.target, self.inherit.is_empty()) {
             *inherit = match self.inherit.as_slice() {
                 [all] if all == "all" => Inherit::All,
@@ -196,6 +215,7 @@ fn option(options: &mut ServerOptions, key: &str, value: &DeValue<'_>) -> Result
         "policy" => options.policy = Some(text_value(value)?),
         "start_timeout" => options.start_timeout = Some(period(value)?),
         "call_timeout" => options.call_timeout = Some(period(value)?),
+        "max_result" => options.max_result = limits(value)?,
         "auth" => options.auth = Some(auth::read_auth(value)?),
         _ => return Err(unknown_key(key, &KNOWN)),
     }
@@ -211,6 +231,20 @@ fn globs(value: &DeValue<'_>) -> Result<Vec<String>, Bad> {
             globs.ok_or_else(|| wrong("it must be a list of globs"))
         }
         _ => Err(wrong("it must be a list of globs")),
+    }
+}
+
+/// A maximum number of tokens for all tools, or a table with one for each tool.
+fn limits(value: &DeValue<'_>) -> Result<BTreeMap<String, u32>, Bad> {
+    let limit = |value: &DeValue<'_>| {
+        let text = flat(value).unwrap_or_default();
+        parse::max_result(&text).map_err(|why| ("bad-setting", why, "such as 10000".to_owned()))
+    };
+    match value {
+        DeValue::Table(tools) => {
+            tools.iter().map(|(tool, own)| Ok((tool.get_ref().to_string(), limit(own.get_ref())?))).collect()
+        }
+        all => Ok(BTreeMap::from([("*".to_owned(), limit(all)?)])),
     }
 }
 

@@ -9,6 +9,7 @@ use toolfold::profile::{Arm, CustomArm};
 use toolfold::wire::Wire;
 use toolfold_gateway::clients::McpClient;
 use toolfold_gateway::pins::OnChange;
+use toolfold_gateway::results::LEAST_LIMIT;
 
 /// A command line, split into words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +114,17 @@ pub(super) fn switch(text: &str) -> Result<bool, String> {
         "on" => Ok(true),
         "off" => Ok(false),
         _ => Err(format!("`{text}` is neither on nor off")),
+    }
+}
+
+/// The maximum number of tokens of a result; 0 is `off`.
+pub(super) fn max_result(text: &str) -> Result<u32, String> {
+    match text {
+        "off" => Ok(0),
+        _ => match text.parse::<u32>() {
+            Ok(tokens) if tokens >= LEAST_LIMIT => Ok(tokens),
+            _ => Err(format!("`{text}` is neither `off` nor a number of tokens from {LEAST_LIMIT} on")),
+        },
     }
 }
 

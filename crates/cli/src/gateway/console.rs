@@ -17,9 +17,13 @@ use toolfold_gateway::settings::ServerSettings;
 /// provider is unknown here, and only for a console, because the vocabulary uses most of the
 /// memory.
 pub(super) fn dashboard(servers: &[ServerSettings], console: bool) -> Dashboard {
+    Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then(meter), now_ms)
+}
+
+/// The counter of tokens for lists and results.
+pub(super) fn meter() -> Meter {
     let name = Counting::Json(Encoding::O200kBase).to_string();
-    let meter = Meter::new(&name, |text| Tiktoken::new(Encoding::O200kBase).count(text));
-    Dashboard::new(servers.iter().map(|server| server.name.as_str()), console.then_some(meter), now_ms)
+    Meter::new(&name, |text| Tiktoken::new(Encoding::O200kBase).count(text))
 }
 
 /// The approvals in the store, if a policy is enforced, or if a console and a store exist.

@@ -16,7 +16,9 @@ use super::layers::OpenLayers;
 use super::probe::{LeftOut, Probed, Renamed, Seen, probe};
 use super::profiles::{check_profiles, profiles};
 use super::records;
+use super::results::large_results;
 use super::serve::log;
+use super::sizes::read_sizes;
 use super::targets::TargetArgs;
 use super::text;
 use super::vault;
@@ -87,6 +89,8 @@ pub(super) struct ServerReport {
     pub(super) trust: &'static str,
     /// Variables that many servers use, that are set here, and that its process does not get.
     pub(super) not_passed: Vec<String>,
+    /// The tools whose results were large and are not limited, with the bytes of the largest.
+    pub(super) large_results: BTreeMap<String, usize>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -145,6 +149,9 @@ pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     let own = Arc::new(OpenLayers::new(config.clone(), None, &servers).showing());
     let mut settings = Settings::new(servers.clone(), own, Seal::random().map_err(Failure::wrong)?);
     settings.always_namespace = config.settings.gateway.namespace;
+    if servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0)) {
+        settings.large = large_results(&config, None);
+    }
     settings.pins = pins_folder(None)
         .map(|folder| Pins::new(Arc::new(PinFiles::unchanged(folder)), config.settings.gateway.on_change));
     let faults = profiles(&config, (None, ""), &servers).and_then(|profiles| {
@@ -255,6 +262,7 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
             Target::Stdio { inherit, env, .. } => inherit.not_passed(env),
             Target::Http { .. } => Vec::new(),
         },
+        large_results: read_sizes(settings).into_iter().filter(|(tool, _)| settings.limit_of(tool).is_none()).collect(),
     }
 }
 

@@ -8,13 +8,14 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use indexmap::IndexMap;
 
-use super::super::disk::{home, working_folder};
+use super::super::disk::{home, variable, working_folder};
 use super::super::input::read_text;
 use super::super::new_file::create;
 use super::super::output::{BOLD, DIM, Failure, Outcome, emit, say_all};
 use toolfold::catalog::MAX_BYTES;
 use toolfold::diagnostic::visible;
-use toolfold_gateway::clients::read::{Listed, read_client_file as read_list};
+use toolfold_gateway::clients::inherit::{mentioned, usual};
+use toolfold_gateway::clients::read::{How, Listed, read_client_file as read_list};
 use toolfold_gateway::clients::secrets::{Variable, moved};
 use toolfold_gateway::clients::{McpClient, paste};
 
@@ -62,6 +63,7 @@ pub(super) fn run_init(args: &InitArgs) -> Outcome {
     let files = client_files(client, args.from.as_deref())?;
     let mut servers = taken_over(client, &files)?;
     let variables = moved(&mut servers);
+    servers.iter_mut().for_each(inherit_needed);
     let folder = std::path::absolute(&args.out).map_err(Failure::wrong)?;
     let (list, config) = (folder.join(SERVERS), folder.join(CONFIG));
     if !args.force
@@ -79,6 +81,15 @@ pub(super) fn run_init(args: &InitArgs) -> Outcome {
     }
     emit(&init_summary(client, &files, &servers, &variables, (&list, &config)))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lets a server inherit the variables that its command mentions, and those of its program that are
+/// set here.
+fn inherit_needed(server: &mut Listed) {
+    let How::Stdio { command, args, env, .. } = &server.how else { return };
+    let mut names = mentioned(command, args);
+    names.extend(usual(command, args).into_iter().filter(|name| variable(name).is_some()));
+    server.inherit = names.into_iter().filter(|name| !env.contains_key(name)).collect();
 }
 
 /// The client's files that exist: the one that the flag names, else the user's and the project's.
@@ -139,7 +150,12 @@ fn init_summary(
     let from = files.join(", ");
     let mut out = format!("{count} server{} of {} ({from})\n", if count == 1 { "" } else { "s" }, client.title);
     for server in servers {
-        out.push_str(&format!("  {}{}\n", visible(&server.name), if server.enabled { "" } else { " (disabled)" }));
+        let disabled = if server.enabled { "" } else { " (disabled)" };
+        let inherits = match server.inherit.as_slice() {
+            [] => String::new(),
+            names => format!("   {DIM}inherits {}{DIM:#}", visible(&names.join(", "))),
+        };
+        out.push_str(&format!("  {}{disabled}{inherits}\n", visible(&server.name)));
     }
     out.push_str(&format!("written: {}\n         {}\n", list.display(), config.display()));
     if !variables.is_empty() {

@@ -10,25 +10,31 @@ use clap::Args;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::super::pins::store::{PinFiles, pins_folder};
+use super::super::skills::supervisor;
 use super::console;
 use super::layers::{OpenLayers, read_lock};
 use super::lists::StoredLists;
 use super::profiles::{check_profiles, profiles};
+use super::results::large_results;
+use super::sizes::StoredSizes;
 use super::targets::TargetArgs;
 use super::telemetry::Telemetry;
 use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
 use crate::disk;
+use toolfold::diagnostic::visible;
+use toolfold_gateway::clients::inherit::usual;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::{HttpSettings, Times};
-use toolfold_gateway::link::Target;
+use toolfold_gateway::link::{Target, report_groups};
 use toolfold_gateway::pins::{MemoryPins, OnChange, Pins};
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::Settings;
+use toolfold_gateway::settings::{ServerSettings, Settings};
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
+use toolfold_runner::Guard;
 
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
@@ -146,11 +152,17 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             }
         }
     }
+    servers.iter().for_each(warn_of_missing_variables);
     let mut watches: Vec<Arc<dyn Watch>> = Vec::new();
     if gateway.remember
         && let Some(lists) = StoredLists::load(&mut servers)
     {
         watches.push(Arc::new(lists));
+    }
+    if gateway.remember
+        && let Some(sizes) = StoredSizes::load(&servers)
+    {
+        watches.push(Arc::new(sizes));
     }
     let mut dashboard = None;
     if gateway.http.is_some() {
@@ -169,6 +181,9 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     if let Some(lock) = &gateway.lock {
         drop(read_lock(lock)?);
     }
+    if servers.iter().any(|own| matches!(own.target, Target::Stdio { .. })) {
+        guard_servers();
+    }
     let layers = |store, tenant: &str| Arc::new(OpenLayers::new(config.clone(), store, &servers).of_tenant(tenant));
     let mut settings = Settings::new(servers.clone(), layers(args.store.clone(), ""), seal(&config)?);
     settings.always_namespace = gateway.namespace;
@@ -176,6 +191,8 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
     settings.watch = watch;
     settings.pins = Some(pins(None, gateway.on_change));
+    let shortens = servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0));
+    settings.large = if shortens { large_results(&config, None) } else { None };
     settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
     settings.profiles = profiles(&config, (args.store.as_deref(), ""), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
@@ -187,6 +204,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
             let mut settings = settings.clone();
             settings.tenant = own.name.as_str().into();
             settings.pins = Some(pins(Some(&own.name), gateway.on_change));
+            settings.large = if shortens { large_results(&config, Some(&own.name)) } else { None };
             settings.profiles = profiles(&config, (Some(&store), &own.name), &servers)?;
             settings.layers = layers(Some(store), &own.name);
             all.push(settings);
@@ -263,6 +281,30 @@ fn serve_http(
     };
     run::http(settings, http, &args.id, listens).map_err(failure)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reports variables that a server's program usually reads, that are set here, and that the server
+/// does not get.
+fn warn_of_missing_variables(server: &ServerSettings) {
+    let Target::Stdio { command, args, env, inherit, .. } = &server.target else { return };
+    let usual = usual(command, args);
+    let missing: Vec<String> = inherit.not_passed(env).into_iter().filter(|name| usual.contains(name)).collect();
+    if !missing.is_empty() {
+        let (name, missing) = (visible(&server.name), missing.join(", "));
+        warn(&format!(
+            "{missing}: set here, but not passed to server `{name}`; to pass it, add it to `inherit` of its table in \
+             [gateway.server]"
+        ));
+    }
+}
+
+/// Starts the process that ends the servers if this one is killed.
+fn guard_servers() {
+    match Guard::start_guard(&supervisor()) {
+        Ok(Some(guard)) => report_groups(Box::new(move |group, begins| guard.name_group(group, begins))),
+        Ok(None) => {}
+        Err(why) => warn(&format!("if the gateway is killed, servers may run on: {why}")),
+    }
 }
 
 fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {

@@ -67,6 +67,11 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "FILE")]
     lock: Option<String>,
 
+    /// Maximum tokens of a result: longer text is stored, shortened, and read with the tool
+    /// read_result [default: off]
+    #[arg(long, value_name = "TOKENS")]
+    max_result: Option<String>,
+
     /// Configuration file [default: as for every command]
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
@@ -88,6 +93,7 @@ impl TargetArgs {
             (&keys::gateway::CLIENT, self.client.clone()),
             (&keys::gateway::ON_CHANGE, self.on_change.clone()),
             (&keys::gateway::LOCK, self.lock.clone()),
+            (&keys::gateway::MAX_RESULT, self.max_result.clone()),
             (&keys::gateway::NAMESPACE, self.namespace.then(|| "on".to_owned())),
         ];
         let flags = [own.as_slice(), more].concat();
@@ -140,6 +146,10 @@ impl TargetArgs {
             }
         };
         let unknown = overlay(config, &mut all.value);
+        let limit = config.settings.gateway.max_result;
+        for server in all.value.iter_mut().filter(|_| limit > 0) {
+            server.max_result.entry("*".to_owned()).or_insert(limit);
+        }
         let again =
             vault::Flags { servers: self.servers.as_deref(), url: self.url.as_deref(), config: self.config.as_deref() };
         all.diagnostics.extend(vault::keep(config, &again, &mut all.value));

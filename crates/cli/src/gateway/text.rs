@@ -63,6 +63,17 @@ fn problems(report: &Report) -> Vec<String> {
         let help = "if a server needs one, add it to `inherit` of its table in [gateway.server]";
         found.push(format!("env       {missing}: set here, but not passed to {}; {help}", some_names(&servers)));
     }
+    for server in &report.servers {
+        let Some((tool, bytes)) = server.large_results.iter().max_by_key(|(_, bytes)| **bytes) else { continue };
+        let (name, tools) = (visible(&server.name), server.large_results.len());
+        found.push(format!(
+            "large     results of {tools} tool{} of {name}, up to {} bytes of text ({}); shorten them with --max-result, \
+             or `max_result` of its table in [gateway.server]",
+            s(tools),
+            grouped(*bytes),
+            visible(tool),
+        ));
+    }
     if !report.policy.configured {
         let help = "write one with `toolfold policy new`, and name it in [policy] or with --policy";
         found.push(format!("policy    none: no call is denied or requires approval; {help}"));

@@ -155,12 +155,12 @@ impl Vault for Files {
 }
 
 /// Writes a file atomically, readable by its owner only.
-pub(crate) fn write_private(file: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(file: &Path, contents: &(impl AsRef<[u8]> + ?Sized)) -> std::io::Result<()> {
     file.parent().map_or(Ok(()), folder)?;
     let new = file.with_extension(format!("{}.new", std::process::id()));
     let opened = private().create(true).truncate(true).open(&new);
     let written = opened.and_then(|mut opened| {
-        opened.write_all(text.as_bytes())?;
+        opened.write_all(contents.as_ref())?;
         opened.sync_all()
     });
     let moved = written.and_then(|()| std::fs::rename(&new, file));

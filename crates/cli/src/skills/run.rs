@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 
 use self::approval::{Permit, Permits, Taken};
 pub use self::execute::Stop;
-pub(crate) use self::execute::supervise_with;
 pub(super) use self::execute::{Places, execute};
+pub(crate) use self::execute::{supervise_with, supervisor};
 pub(super) use self::plan::Plan;
 pub(crate) use self::report::RunAnswer;
 use self::report::Waiting;

@@ -81,7 +81,7 @@ fn every_setting_is_listed_in_order_and_rejects_invalid_values() {
 
 /// A value other than the default that the key accepts.
 fn other_value(key: &'static Key) -> &'static str {
-    const CANDIDATES: [&str; 17] = [
+    const CANDIDATES: [&str; 18] = [
         "off",
         "on",
         "audit",
@@ -99,6 +99,7 @@ fn other_value(key: &'static Key) -> &'static str {
         "a=full,b=stable",
         "named",
         "hide",
+        "700",
     ];
     let set = |value: &str| {
         let flags = [(key, value.to_owned())];

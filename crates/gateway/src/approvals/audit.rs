@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 use toolfold::diagnostic::visible;
-use toolfold::policy::ApprovalError;
 use toolfold::policy::audit::{Sealed, Verified};
+use toolfold::policy::{ApprovalError, ToolOrigin};
 use toolfold::store::SqliteStore;
 
 /// Maximum number of displayed records.
@@ -38,6 +38,8 @@ struct Row {
     kind: String,
     session: String,
     tool: String,
+    /// The server of the tool; empty if no server provides it.
+    server: String,
     about: String,
     what: String,
 }
@@ -135,6 +137,10 @@ fn audit_row(record: &Sealed) -> Row {
         kind: entry.kind.to_string(),
         session: visible_excerpt(&entry.session),
         tool: visible_excerpt(&entry.tool),
+        server: match &entry.origin {
+            Some(ToolOrigin::Mcp(server)) => visible_excerpt(server),
+            _ => String::new(),
+        },
         about: visible_excerpt(about.unwrap_or(&entry.call_id)),
         what: visible_excerpt(&what.join(": ")),
     }

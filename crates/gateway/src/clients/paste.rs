@@ -39,11 +39,11 @@ pub fn servers(servers: &[Listed]) -> String {
 pub fn configuration(client: &McpClient, servers_file: &str, servers: &[Listed]) -> String {
     let mut out =
         format!("[gateway]\nservers = {}\nclient = {}\n", toml_string(servers_file), toml_string(&client.name));
-    for Listed { name, include, exclude, start_ms, call_ms, .. } in servers {
+    for Listed { name, include, exclude, inherit, start_ms, call_ms, .. } in servers {
         let mut lines = String::new();
-        for (key, globs) in [("include", include), ("exclude", exclude)] {
-            if !globs.is_empty() {
-                lines.push_str(&format!("{key} = {}\n", quoted_list(globs)));
+        for (key, texts) in [("include", include), ("exclude", exclude), ("inherit", inherit)] {
+            if !texts.is_empty() {
+                lines.push_str(&format!("{key} = {}\n", quoted_list(texts)));
             }
         }
         for (key, ms) in [("start_timeout", start_ms), ("call_timeout", call_ms)] {

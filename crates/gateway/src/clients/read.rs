@@ -21,6 +21,8 @@ pub struct Listed {
     pub include: Vec<String>,
     /// The tools that the client hides.
     pub exclude: Vec<String>,
+    /// The variables of the gateway that its process gets besides the usual ones.
+    pub inherit: Vec<String>,
     /// The time limit for starting, in milliseconds.
     pub start_ms: Option<u64>,
     /// The time limit of a call, in milliseconds.
@@ -31,8 +33,8 @@ impl Listed {
     /// An enabled server with all its tools and the default time limits.
     #[must_use]
     pub fn new(name: impl Into<String>, how: How) -> Self {
-        let (include, exclude) = (Vec::new(), Vec::new());
-        Self { name: name.into(), how, enabled: true, include, exclude, start_ms: None, call_ms: None }
+        let (include, exclude, inherit) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: name.into(), how, enabled: true, include, exclude, inherit, start_ms: None, call_ms: None }
     }
 }
 
@@ -160,6 +162,7 @@ impl Reader<'_> {
             enabled: !off,
             include: texts(entry.get("includeTools").or_else(|| entry.get("enabled_tools"))),
             exclude: texts(entry.get("excludeTools").or_else(|| entry.get("disabled_tools"))),
+            inherit: Vec::new(),
             start_ms: start,
             call_ms: call,
         })

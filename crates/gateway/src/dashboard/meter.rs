@@ -26,7 +26,7 @@ impl Meter {
         &self.name
     }
 
-    pub(super) fn count_tokens(&self, text: &str) -> usize {
+    pub(crate) fn count_tokens(&self, text: &str) -> usize {
         (self.count)(text)
     }
 }

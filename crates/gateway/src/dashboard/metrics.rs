@@ -37,6 +37,18 @@ pub(super) fn metrics_text(state: &State, pending: Option<usize>) -> String {
     out.one("expansions_total", "counter", "Calls of expand_tools.", &[], count(&["expanded"]));
     out.one("repairs_total", "counter", "Calls answered with an explanation of their errors.", &[], count(&repairs));
     out.one("refusals_total", "counter", "Calls that policy denied.", &[], count(&["refused"]));
+    out.one("result_reads_total", "counter", "Calls of read_result.", &[], count(&["read"]));
+    out.write_head("large_results_total", "counter", "Results longer than the setting allows, by what became of them.");
+    for ((server, tool), own) in &state.tools {
+        for (outcome, results) in [("shortened", own.large.shortened), ("left_alone", own.large.left_alone)] {
+            if results > 0 {
+                let labels = [("server", server.as_str()), ("tool", tool), ("outcome", outcome)];
+                out.sample("large_results_total", &labels, results);
+            }
+        }
+    }
+    let saved = state.totals.saved_tokens;
+    out.one("result_tokens_saved_total", "counter", "Tokens of results that were not sent.", &[], saved);
     out.write_head("answers_total", "counter", "Calls that the gateway answered itself, by kind.");
     for kind in KINDS {
         out.sample("answers_total", &[("kind", kind)], count(&[kind]));

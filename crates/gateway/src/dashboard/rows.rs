@@ -93,6 +93,20 @@ pub(super) struct ToolFigures {
     /// Calls by verdict and by whether they succeeded.
     pub(super) calls: BTreeMap<(&'static str, bool), u64>,
     pub(super) took: Histogram,
+    pub(super) large: LargeFigures,
+}
+
+/// The large results of a tool.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub(super) struct LargeFigures {
+    /// The bytes of text in the largest result, as JSON; 0 if none had 40,000.
+    pub(super) most_bytes: usize,
+    /// The number of results that were shortened.
+    pub(super) shortened: u64,
+    /// The tokens that they had more than the texts that were sent in their place.
+    pub(super) saved_tokens: u64,
+    /// The number of results that were longer than the setting allows and were left as they are.
+    pub(super) left_alone: u64,
 }
 
 #[derive(Serialize)]
@@ -103,13 +117,14 @@ pub(super) struct ToolRow<'s> {
     pub(super) failed: u64,
     pub(super) half_ms: u64,
     pub(super) most_ms: u64,
+    pub(super) large: LargeFigures,
 }
 
 impl<'s> ToolRow<'s> {
     pub(super) fn new(server: &'s str, tool: &'s str, own: &ToolFigures) -> Self {
         let failed = own.calls.iter().filter(|((_, ok), _)| !ok).map(|(_, calls)| calls).sum();
         let (half_ms, most_ms) = (own.took.within_ms(50), own.took.within_ms(95));
-        Self { server, tool, calls: own.took.count, failed, half_ms, most_ms }
+        Self { server, tool, calls: own.took.count, failed, half_ms, most_ms, large: own.large }
     }
 }
 
@@ -126,6 +141,10 @@ pub(super) struct Server {
     /// The number of times that it ended or could not be started.
     pub(super) failures: u64,
     pub(super) restarts: u64,
+    /// The number of tools that differ from their pins.
+    pub(super) withheld: usize,
+    /// The first of them, each with the reason.
+    pub(super) withheld_tools: Vec<(String, String)>,
 }
 
 impl Server {
@@ -152,6 +171,7 @@ pub(super) struct Totals {
     #[serde(serialize_with = "all_kinds")]
     pub(super) answers: BTreeMap<&'static str, u64>,
     pub(super) waited: u64,
+    pub(super) saved_tokens: u64,
 }
 
 fn all_kinds<S: Serializer>(answers: &BTreeMap<&'static str, u64>, to: S) -> Result<S::Ok, S::Error> {

@@ -1,7 +1,6 @@
 //! The state of the dashboard, and how events change it.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use indexmap::IndexMap;
 
@@ -13,14 +12,28 @@ use super::{MAX_CONVERSATIONS, MAX_RECENT, MAX_SERVERS, MAX_TOOLS};
 use crate::watch::Observed;
 
 /// The kinds of the gateway's own replies, as `ReplyKind` and the hub name them.
-pub(super) const KINDS: [&str; 9] =
-    ["expanded", "activated", "invalid", "shown", "unknown_tool", "loop", "refused", "answered", "other"];
+pub(super) const KINDS: [&str; 11] = [
+    "expanded",
+    "activated",
+    "invalid",
+    "shown",
+    "unknown_tool",
+    "loop",
+    "refused",
+    "answered",
+    "ran",
+    "read",
+    "other",
+];
 
 /// The verdicts of policy, with the names of `toolfold::conversation::PolicyMark`.
 const VERDICTS: [&str; 7] = ["off", "not_asked", "allow", "allow_audited", "confirm", "deny", "other"];
 
 /// The name under which tools without figures of their own are counted.
 const OTHER: &str = "(other)";
+
+/// Maximum number of tools that differ from their pins, for each server.
+const MAX_WITHHELD: usize = 8;
 
 fn one_of<const N: usize>(known: [&'static str; N], given: &str) -> &'static str {
     known.into_iter().find(|own| *own == given).unwrap_or("other")
@@ -73,6 +86,7 @@ impl State {
                 let mut costs = texts.iter().map(|text| Cost::uncounted(*text));
                 (own.list, own.full) = (costs.next(), costs.next());
             }),
+            Observed::Withheld { server, tools } => self.withheld(server, tools),
             // The list that is shown contains it.
             Observed::Listed { .. } => {}
             Observed::Reshown { .. } => {
@@ -89,7 +103,14 @@ impl State {
                 self.change_conversation(id, |own| own.waited += 1);
                 self.happened(id, tool, What::Waits { approval: cut_name(approval) }, now_ms);
             }
-            Observed::Called { server, tool, verdict, took, ok } => {
+            Observed::Large { server, tool, tokens, left } => {
+                let saved = u64::try_from(tokens.saturating_sub(left)).unwrap_or_default();
+                self.totals.saved_tokens = self.totals.saved_tokens.saturating_add(saved);
+                let own = &mut self.figures(server, tool).large;
+                own.saved_tokens = own.saved_tokens.saturating_add(saved);
+                *if tokens > left { &mut own.shortened } else { &mut own.left_alone } += 1;
+            }
+            Observed::Called { server, tool, verdict, took, ok, bytes } => {
                 let verdict = one_of(VERDICTS, verdict);
                 let failed = u64::from(!ok);
                 self.totals.calls += 1;
@@ -98,7 +119,10 @@ impl State {
                     own.calls += 1;
                     own.failed += failed;
                 });
-                self.called(server, tool, (verdict, ok), took);
+                let own = self.figures(server, tool);
+                *own.calls.entry((verdict, ok)).or_default() += 1;
+                own.took.record_duration(took);
+                own.large.most_bytes = own.large.most_bytes.max(bytes);
                 let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
                 self.happened(id, tool, What::Called { server: cut_name(server), verdict, took_ms, ok }, now_ms);
             }
@@ -205,7 +229,18 @@ impl State {
         }
     }
 
-    fn called(&mut self, server: &str, tool: &str, how: (&'static str, bool), took: Duration) {
+    fn withheld(&mut self, server: &str, tools: &[(&str, &str)]) {
+        let server = cut_name(server);
+        if self.servers.len() >= MAX_SERVERS && !self.servers.contains_key(&server) {
+            return;
+        }
+        let own = self.servers.entry(server).or_default();
+        let shown = tools.iter().take(MAX_WITHHELD).map(|(tool, why)| (cut_name(tool), sentence(why)));
+        (own.withheld, own.withheld_tools) = (tools.len(), shown.collect());
+    }
+
+    /// The figures of a tool, which are sent to the pages again.
+    fn figures(&mut self, server: &str, tool: &str) -> &mut ToolFigures {
         let mut key = (cut_name(server), cut_name(tool));
         if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(&key) {
             key = (OTHER.to_owned(), OTHER.to_owned());
@@ -213,8 +248,7 @@ impl State {
         let seq = self.seq;
         let own = self.tools.entry(key).or_default();
         own.seq = seq;
-        *own.calls.entry(how).or_default() += 1;
-        own.took.record_duration(took);
+        own
     }
 
     fn happened(&mut self, id: &str, tool: &str, what: What, at_ms: i64) {

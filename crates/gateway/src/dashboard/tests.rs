@@ -10,7 +10,7 @@ fn dashboard() -> Dashboard {
 }
 
 fn called<'o>(server: &'o str, tool: &'o str, ok: bool) -> Observed<'o> {
-    Observed::Called { server, tool, verdict: "allow", took: Duration::from_millis(7), ok }
+    Observed::Called { server, tool, verdict: "allow", took: Duration::from_millis(7), ok, bytes: 0 }
 }
 
 fn all(dashboard: &Dashboard) -> Value {
@@ -42,6 +42,37 @@ fn a_conversation_is_shown_from_start_to_end() {
     let seen = all(&dashboard);
     assert!(seen["conversations"][0]["ended_ms"].is_i64());
     assert_eq!((seen["totals"]["open"].as_u64(), seen["servers"][0]["up"].as_u64()), (Some(0), Some(0)));
+}
+
+#[test]
+fn large_results_and_tools_that_differ_from_pins_are_shown() {
+    let dashboard = dashboard();
+    let tell = |what: &Observed<'_>| dashboard.on_event("gateway/1", what);
+    let call = |bytes| Observed::Called {
+        server: "files",
+        tool: "read",
+        verdict: "allow",
+        took: Duration::from_millis(7),
+        ok: true,
+        bytes,
+    };
+    [0, 90_000, 50_000].into_iter().for_each(|bytes| tell(&call(bytes)));
+    tell(&Observed::Large { server: "files", tool: "read", tokens: 9_000, left: 1_000 });
+    tell(&Observed::Large { server: "files", tool: "read", tokens: 7_000, left: 7_000 });
+    tell(&Observed::Withheld { server: "files", tools: &[("write", "its description has changed")] });
+    let seen = all(&dashboard);
+    let large = serde_json::json!({"most_bytes": 90_000, "shortened": 1, "saved_tokens": 8_000, "left_alone": 1});
+    assert_eq!((&seen["tools"][0]["large"], &seen["totals"]["saved_tokens"]), (&large, &large["saved_tokens"]));
+    assert_eq!(seen["servers"][0]["withheld"], 1);
+    assert_eq!(seen["servers"][0]["withheld_tools"][0][0], "write");
+    let metrics = dashboard.metrics(None);
+    assert!(
+        metrics.contains("large_results_total{server=\"files\",tool=\"read\",outcome=\"left_alone\"} 1\n"),
+        "{metrics}"
+    );
+    assert!(metrics.contains("toolfold_gateway_result_tokens_saved_total 8000\n"), "{metrics}");
+    tell(&Observed::Withheld { server: "files", tools: &[] });
+    assert_eq!(all(&dashboard)["servers"][0]["withheld"], 0);
 }
 
 #[test]

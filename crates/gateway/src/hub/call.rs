@@ -13,6 +13,7 @@ use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
+use crate::results::text_bytes;
 use crate::rpc::{Answer, Id, Raw, Request, code, error_member, raw};
 use crate::settings::{Origin, ServerSettings};
 use crate::watch::Observed;
@@ -25,7 +26,9 @@ impl View {
             return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
         };
         self.reload_skills_before(upstream, &name);
-        if self.takes_up(upstream, client, &request, &params) {
+        if self.takes_up(upstream, client, &request, &params)
+            || self.reads_result(upstream, client, &request, (&name, &params))
+        {
             return;
         }
         let Some(view) = &mut self.shown else {
@@ -136,7 +139,7 @@ impl View {
 
     pub(super) fn called(
         &mut self,
-        upstream: &Upstream,
+        upstream: &mut Upstream,
         at: usize,
         client: &Client,
         id: &Id,
@@ -156,14 +159,12 @@ impl View {
         let verdict = serde_json::to_value(verdict).ok();
         let verdict = verdict.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default();
         let (server, took) = (upstream.context.server_name(at), since.elapsed());
-        upstream.context.tell(&Observed::Called { server, tool, verdict, took, ok: !failed });
+        let bytes = answer.as_ref().map_or(0, text_bytes);
+        upstream.context.tell(&Observed::Called { server, tool, verdict, took, ok: !failed, bytes });
         let answer = match answer {
             // The server requests input before it continues the call (SEP-2322).
             Ok(result) if asks_back => return reply(client, id, Ok(result)),
-            Ok(result) => Ok(match note {
-                Some(note) => noted(&result, note),
-                None => result,
-            }),
+            Ok(result) => Ok(result),
             // The model learns that the server has ended; a server's own errors pass unchanged.
             Err(_) if upstream.servers.get(at).is_some_and(|server| !server.is_ready()) => {
                 let why = upstream.servers.get(at).map_or("", |server| server.why.as_str());
@@ -174,7 +175,7 @@ impl View {
             }
             Err(why) => Err(why),
         };
-        reply(client, id, upstream.in_lifecycle(at, answer));
+        upstream.answer_call(at, (client, id), tool, note.as_deref(), answer);
     }
 }
 

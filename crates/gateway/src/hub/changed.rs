@@ -17,6 +17,7 @@ use crate::object::Object;
 use crate::pins::{Definition, FIELDS, Withheld};
 use crate::rpc::{Answer, Id, Request, raw};
 use crate::settings::Origin;
+use crate::watch::Observed;
 
 /// Maximum number of withheld tools that an answer names.
 const MAX_NAMED: usize = 8;
@@ -58,7 +59,14 @@ impl Upstream {
             tools.extend(name_in(tool).map(|name| (name, tool.clone())));
         }
         let before = std::mem::replace(&mut server.withheld, pins.check_list(settings, &tools));
-        !before.keys().eq(server.withheld.keys())
+        let changed = !before.keys().eq(server.withheld.keys());
+        if changed {
+            let withheld = server.withheld.iter().map(|(tool, own)| (tool.as_str(), own.why.as_str()));
+            let tools: Vec<(&str, &str)> = withheld.collect();
+            let server = &settings.name;
+            self.context.settings.watch.on_event(&self.context.id, &Observed::Withheld { server, tools: &tools });
+        }
+        changed
     }
 
     /// Names the withheld tools.

@@ -1,6 +1,8 @@
 //! The context of a hub: the settings, the conversation's id and the lifecycle of its clients.
 
-use crate::client::Client;
+use tokio::sync::mpsc;
+
+use crate::client::{Client, ToHub};
 use crate::object::Object;
 use crate::rpc::Id;
 use crate::settings::Settings;
@@ -27,10 +29,27 @@ pub(super) struct Context {
     pub(super) settings: Settings,
     /// Names the conversation in log and audit.
     pub(super) id: String,
+    /// What stored results are bound to: the conversation, or this process if it is not stored.
+    pub(super) session: String,
     pub(super) lifecycle: Lifecycle,
+    /// Where clients send their messages, and threads what they have made.
+    pub(super) hub: mpsc::WeakSender<ToHub>,
 }
 
 impl Context {
+    /// The context of a conversation that no client has joined. `is_kept`: whether another process
+    /// may continue it.
+    pub(super) fn new(settings: Settings, id: String, is_kept: bool, hub: &mpsc::Sender<ToHub>) -> Self {
+        let mut session = id.clone();
+        if !is_kept {
+            let mut bits = [0; 16];
+            // Without random bits, results are still bound to the id and the key.
+            let _ = getrandom::fill(&mut bits);
+            session.extend(bits.iter().map(|byte| format!("{byte:02x}")));
+        }
+        Self { settings, id, session, lifecycle: Lifecycle::Unknown, hub: hub.downgrade() }
+    }
+
     pub(super) fn knows_the_clients(&self) -> bool {
         !matches!(self.lifecycle, Lifecycle::Unknown)
     }

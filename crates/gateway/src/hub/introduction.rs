@@ -50,6 +50,10 @@ impl Upstream {
         {
             unite(tools, json!({"listChanged": true}));
         }
+        if let Some(can) = can.as_object_mut().filter(|_| !tells && self.context.settings.shortens()) {
+            // The links to stored results are read as resources.
+            can.entry("resources").or_insert_with(|| json!({}));
+        }
         self.declare_skills(&mut can);
         hello.put_value("capabilities", &can);
         hello

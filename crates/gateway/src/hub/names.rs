@@ -13,6 +13,7 @@ use super::upstream::Upstream;
 use crate::names::{Kind, Known, MAX_NAME, Named, Names, Rules, Wanted, Why};
 use crate::object::Object;
 use crate::pins::{Withheld, as_accepted};
+use crate::results::READ_RESULT;
 use crate::rpc::{Raw, raw};
 use crate::settings::{Origin, ServerSettings, Settings};
 use crate::watch::Observed;
@@ -42,7 +43,10 @@ impl Naming {
                 settings.names.remember_names(Kind::Tools, server, &pinned);
             }
         }
-        let rules = Rules::for_servers(&settings.servers, settings.always_namespace);
+        let mut rules = Rules::for_servers(&settings.servers, settings.always_namespace);
+        if settings.shortens() {
+            rules = rules.with_own(READ_RESULT);
+        }
         Self { rules, given: Names::default(), reported: HashSet::new() }
     }
 }
@@ -190,6 +194,7 @@ impl Naming {
             Why::Reserved(_) => format!("the name is reserved for server `{other}`"),
             Why::Used => "another tool had the name earlier in the conversation".to_owned(),
             Why::Characters => "it has characters that clients do not accept".to_owned(),
+            Why::Gateway => "the gateway has a tool of this name".to_owned(),
             Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
         };
         // `--namespace` requests these names.

@@ -199,7 +199,7 @@ impl Hub {
             (For::Tools(pages), _) => self.handle_tools_page(at, pages, answer),
             (For::Relay, Some((client, own))) => self.upstream.answered_relay(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
-                self.view.called(&self.upstream, at, &client, &own, &running, answer);
+                self.view.called(&mut self.upstream, at, &client, &own, &running, answer);
             }
             (For::Try { request, candidates }, Some((client, _))) => {
                 self.upstream.answered_by_candidate(at, &client, request, candidates, answer);
@@ -211,9 +211,9 @@ impl Hub {
                 if let Some(view) = &mut self.view.shown {
                     view.conversation.report_result(&running.call, answer.is_ok());
                 }
-                self.pending_input.keep_answer(id, answer);
+                self.pending_input.keep_answer(id, Some(running.tool), answer);
             }
-            (For::Relay | For::Try { .. }, None) => self.pending_input.keep_answer(id, answer),
+            (For::Relay | For::Try { .. }, None) => self.pending_input.keep_answer(id, None, answer),
         }
     }
 
@@ -225,6 +225,7 @@ impl Hub {
             if let Some(script) = self.upstream.requests.scripts.remove(&id) {
                 self.view.stop_script(&script);
             }
+            self.upstream.requests.jobs.remove(&id);
             if let Some(pending) = self.upstream.requests.pending.remove(&id) {
                 self.upstream.servers.tell_cancelled(pending.server, id, why);
                 if let For::Call(running) = pending.what
@@ -269,6 +270,7 @@ impl Hub {
             .asked
             .values()
             .filter_map(|own| Some(((own.client.clone(), own.of.clone()?), false)));
+        let jobs = self.upstream.requests.jobs.values().map(|own| (own.of(), true));
         let scripts = self.upstream.requests.scripts.values();
         let scripts: Vec<_> = scripts.map(|own| ((own.client.clone(), own.id.clone()), true)).collect();
         // A call that is running at a server takes precedence over a request to the client.
@@ -277,6 +279,7 @@ impl Hub {
             .chain(waiting)
             .chain(open)
             .chain(scripts)
+            .chain(jobs)
             .map(|((client, id), called)| ((client.key, id), (client, called)))
             .collect();
         for (key, (client, called)) in all {

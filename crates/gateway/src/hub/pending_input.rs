@@ -35,6 +35,8 @@ pub(super) struct Parked {
     can: Option<Raw>,
     /// The server's answer, if it arrived while no request of the client was open.
     pub(super) answer: Option<Answer>,
+    /// The tool of a call, by its name at the server.
+    tool: Option<String>,
     until: Instant,
 }
 
@@ -88,8 +90,15 @@ impl PendingInput {
                 };
                 upstream.requests.running.remove(&(client.key, id.clone()));
                 let until = Instant::now() + LIFE;
-                let own =
-                    Parked { at, pending, asks: vec![(request.id, one)], can: client.can.clone(), answer: None, until };
+                let own = Parked {
+                    at,
+                    pending,
+                    asks: vec![(request.id, one)],
+                    can: client.can.clone(),
+                    answer: None,
+                    tool: None,
+                    until,
+                };
                 let place = upstream.requests.next_id();
                 let result = Self::input_required(&upstream.context, place, &own);
                 self.parked.insert(place, own);
@@ -154,7 +163,10 @@ impl PendingInput {
                 pending.token = params.object("_meta").and_then(|meta| Some(meta.get("progressToken")?.to_owned()));
                 upstream.requests.running.entry(key).or_default().push(parked.pending);
             }
-            (Some(answer), _) => reply(client, &request.id, upstream.in_lifecycle(parked.at, answer)),
+            (Some(answer), _) => match &parked.tool {
+                Some(tool) => upstream.answer_call(parked.at, (client, &request.id), tool, None, answer),
+                None => reply(client, &request.id, upstream.in_lifecycle(parked.at, answer)),
+            },
             (None, None) => {
                 let why = "the server has ended; send the request again";
                 reply(client, &request.id, Err(error_member(code::INTERNAL, why)));
@@ -164,11 +176,12 @@ impl PendingInput {
     }
 
     /// Stores the answer to a parked request until the client retries.
-    pub(super) fn keep_answer(&mut self, pending: u64, answer: Answer) {
+    /// `tool` is the tool of a call.
+    pub(super) fn keep_answer(&mut self, pending: u64, tool: Option<String>, answer: Answer) {
         if let Some(parked) = self.parked.values_mut().find(|own| own.pending == pending) {
             // The server no longer waits for input.
             parked.asks.clear();
-            parked.answer = Some(answer);
+            (parked.answer, parked.tool) = (Some(answer), tool);
         }
     }
 

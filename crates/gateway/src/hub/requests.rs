@@ -7,6 +7,7 @@ use toolfold::conversation::Forward;
 
 use super::client_requests::Asked;
 use super::pending::Pending;
+use super::results::Job;
 use super::scripts::RunningScript;
 use crate::client::Client;
 use crate::object::Object;
@@ -36,6 +37,8 @@ pub(super) struct Requests {
     pub(super) waiting: Vec<Waiting>,
     /// Calls whose scripts run, by the gateway's ids.
     pub(super) scripts: HashMap<u64, RunningScript>,
+    /// Requests whose answers are made in threads, by the gateway's ids.
+    pub(super) jobs: HashMap<u64, Job>,
     pub(super) next: u64,
 }
 

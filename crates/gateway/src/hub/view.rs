@@ -98,14 +98,15 @@ impl View {
                 }
                 tracing::info!(arm = %conversation.arm(), tools = origins.len(), "{}", conversation.reason());
                 let tools = conversation.tools();
-                let marked = clients::marked(tools.json(), always_load.as_ref(), |name| origins.contains_key(name));
+                let array = upstream.context.with_read_tool(tools.json());
+                let marked = clients::marked(&array, always_load.as_ref(), |name| origins.contains_key(name));
                 let (list, digest) = (upstream.list_result(&marked), tools.digest().to_owned());
                 let full = conversation.engine().catalog().to_json(Format::Mcp);
                 upstream.context.tell(&Observed::Shown {
                     arm: conversation.arm(),
                     reason: conversation.reason(),
                     tools: origins.len(),
-                    list: tools.json(),
+                    list: &array,
                     full: &full,
                 });
                 self.shown = Some(Shown { conversation, approver, always_load, origins, list, digest });
@@ -173,7 +174,7 @@ impl View {
         if tools.digest() == view.digest {
             return;
         }
-        let (array, digest) = (tools.json().to_owned(), tools.digest().to_owned());
+        let (array, digest) = (upstream.context.with_read_tool(tools.json()), tools.digest().to_owned());
         upstream.context.tell(&Observed::Reshown { list: &array });
         let marked = self.shown.as_ref().map_or(Cow::Borrowed(array.as_str()), |view| {
             clients::marked(&array, view.always_load.as_ref(), |name| view.origins.contains_key(name))

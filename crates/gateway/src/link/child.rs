@@ -39,6 +39,24 @@ fn restore_open_files(child: &Child) {
     }
 }
 
+/// Is told of the process group of each server: its id, and whether it begins or has ended.
+pub type Groups = Box<dyn Fn(u32, bool) + Send + Sync>;
+
+static GROUPS: std::sync::OnceLock<Groups> = std::sync::OnceLock::new();
+
+/// Reports the process groups of all servers of this process from now on, so that another process
+/// can end them if this one is killed. Only the first call has an effect.
+pub fn report_groups(to: Groups) {
+    // The first one stays.
+    let _ = GROUPS.set(to);
+}
+
+fn report_group(group: Option<u32>, begins: bool) {
+    if let (Some(to), Some(group)) = (GROUPS.get(), group) {
+        to(group, begins);
+    }
+}
+
 /// Starts a program in its own process group, so that signals from the gateway's terminal do not
 /// reach it, and ending the group reaches its descendants (`npx` starts `node`).
 pub(super) fn spawn(
@@ -61,6 +79,7 @@ pub(super) fn spawn(
         std::io::ErrorKind::NotFound => format!("`{command}` was not found; check the command and PATH"),
         _ => format!("`{command}` cannot be started: {why}"),
     })?;
+    report_group(child.id(), true);
     #[cfg(target_os = "linux")]
     restore_open_files(&child);
     Ok(child)
@@ -89,6 +108,7 @@ pub(super) async fn child_ended(mut child: Child, ends: &CancellationToken) -> S
     };
     // Ends the descendants that the process has left running.
     signal(group, Signal::Term);
+    report_group(group, false);
     match status {
         Ok(status) => status.to_string(),
         Err(why) => format!("unknown exit status: {why}"),

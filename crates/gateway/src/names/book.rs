@@ -54,7 +54,7 @@ pub struct Names {
 impl From<Vec<Given>> for Book {
     fn from(given: Vec<Given>) -> Self {
         let mut book = Self::default();
-        given.into_iter().for_each(|own| book.insert(own));
+        given.into_iter().for_each(|own| book.insert_latest(own));
         book
     }
 }
@@ -117,7 +117,8 @@ impl Book {
 
     fn name_of(&self, rules: &Rules, own: &Wanted) -> Option<&str> {
         let at = self.by_tool.get(&(rules.server(own.server).to_owned(), own.raw.clone()))?;
-        self.given.get(*at).map(|given| given.name.as_str())
+        // The setting that reserves a name may be newer than the conversation.
+        self.given.get(*at).map(|given| given.name.as_str()).filter(|name| !rules.is_own(name))
     }
 
     /// Whether a name is available for a server's tool: no tool has it, and no other server has one
@@ -128,7 +129,16 @@ impl Book {
 
     fn give(&mut self, rules: &Rules, own: &Wanted, name: String) {
         let server = rules.server(own.server).to_owned();
-        self.insert(Given { name, server, tool: own.raw.clone() });
+        self.insert_latest(Given { name, server, tool: own.raw.clone() });
+    }
+
+    /// Adds a name, which replaces an earlier name of the tool.
+    fn insert_latest(&mut self, given: Given) {
+        let (at, tool) = (self.given.len(), (given.server.clone(), given.tool.clone()));
+        self.insert(given);
+        if at < self.given.len() {
+            self.by_tool.insert(tool, at);
+        }
     }
 
     fn insert(&mut self, given: Given) {

@@ -30,6 +30,8 @@ pub(crate) enum Why {
     Characters,
     /// The name is longer than [`MAX_NAME`].
     TooLong,
+    /// The name is that of the gateway's own tool.
+    Gateway,
 }
 
 /// A name, and why it is not the tool's own.
@@ -39,11 +41,24 @@ pub(super) type Fresh = (String, Option<Why>);
 pub(crate) struct Rules {
     spaces: Spaces,
     always: bool,
+    /// The key of the name that no tool gets.
+    own: Option<String>,
 }
 
 impl Rules {
     pub(crate) fn for_servers(servers: &[ServerSettings], always: bool) -> Self {
-        Self { spaces: Spaces::for_servers(servers), always }
+        Self { spaces: Spaces::for_servers(servers), always, own: None }
+    }
+
+    /// The same rules for a gateway with a tool of its own: no other tool gets its name.
+    pub(crate) fn with_own(mut self, name: &str) -> Self {
+        self.own = Some(comparison_key(name));
+        self
+    }
+
+    /// Whether a name is that of the gateway's own tool, in any case and with any separators.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.own.as_ref().is_some_and(|own| *own == comparison_key(name))
     }
 
     pub(super) fn server(&self, at: usize) -> &str {
@@ -83,6 +98,7 @@ impl Rules {
                 let wordless = changed == Some(Why::Characters) && !has_word(&replace_unsafe(raw));
                 let why = match (self.always, reserved, taken) {
                     (true, ..) => Some(Why::Always),
+                    _ if self.is_own(&name) => Some(Why::Gateway),
                     (_, Some(other), _) => Some(Why::Reserved(other)),
                     (_, _, Some(other)) => Some(Why::Taken(other)),
                     // In another script, only separators would remain.
@@ -146,7 +162,7 @@ impl Rules {
             });
             Some(whole).into_iter().chain([short]).chain(salted)
         });
-        names.filter(move |name| name.len() <= MAX_NAME && self.spaces.owner(name) == Some(at))
+        names.filter(move |name| name.len() <= MAX_NAME && self.spaces.owner(name) == Some(at) && !self.is_own(name))
     }
 }
 

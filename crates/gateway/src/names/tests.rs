@@ -104,6 +104,29 @@ fn names_that_differ_only_in_case_and_separators_are_one_name() {
 }
 
 #[test]
+fn no_tool_gets_the_name_of_the_gateways_own_tool() {
+    let rules = Rules::for_servers(&servers(&["files", "read"]), false).with_own("read_result");
+    let known = vec![set(&["read_result", "Read.Result", "read"]), set(&["result"])];
+    let all = shown(&rules, &known);
+    assert_eq!(all["0/read_result"], ("files_read_result".to_owned(), Some(Why::Gateway)));
+    assert_eq!(all["0/Read.Result"], ("files_Read.Result".to_owned(), Some(Why::Gateway)));
+    // A prefixed name can be the same: it gets a hash.
+    let always = Rules::for_servers(&servers(&["read"]), true).with_own("read_result");
+    let all = shown(&always, &vec![set(&["result"])]);
+    assert!(name_of(&all, "0/result").starts_with("read_result_"), "{all:?}");
+    // A conversation that began without the reservation gives the tool another name, which stays.
+    let (mut book, known) = (Book::default(), vec![set(&["read_result"])]);
+    let plain = Rules::for_servers(&servers(&["files"]), false);
+    let name =
+        |book: &mut Book, rules: &Rules| book.assign_names(rules, &known, &wanted(&known)).remove(0).unwrap().name;
+    assert_eq!(name(&mut book, &plain), "read_result");
+    let own = plain.with_own("read_result");
+    assert_eq!(name(&mut book, &own), "files_read_result");
+    let stored = serde_json::to_string(&book).unwrap();
+    assert_eq!(name(&mut serde_json::from_str(&stored).unwrap(), &own), "files_read_result");
+}
+
+#[test]
 fn later_servers_are_prefixed_until_an_earlier_one_has_listed() {
     let rules = Rules::for_servers(&servers(&["slow", "fast", "last"]), false);
     let before = shown(&rules, &vec![None, set(&["search"]), set(&["fetch"])]);

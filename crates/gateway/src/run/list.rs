@@ -56,6 +56,7 @@ pub fn list_tools(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<V
         names: Arc::default(),
         pins: None,
         state: None,
+        large: None,
         watch: look.clone(),
         start_budget: None,
         selection: Selection::default(),

@@ -33,6 +33,9 @@ async fn approving_on_the_console_lets_the_retry_through_once() {
     });
     let audit = audit.await;
     assert_eq!(audit["verified"]["intact"], true, "{audit}");
+    for row in audit["records"].as_array().unwrap().iter().filter(|row| row["tool"] == "wipe") {
+        assert_eq!(row["server"], "disk", "{row}");
+    }
 
     let ran = client.call("wipe", json!({"path": "/a\u{202e}b"})).await;
     assert_eq!(ran["content"][0]["text"], "did wipe", "{ran}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::parse::{client, on_change, optional, optional_period, parse_into, switch};
+use super::super::parse::{client, max_result, on_change, optional, optional_period, parse_into, switch};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;
@@ -40,6 +40,8 @@ pub struct Gateway {
     pub lock: Option<String>,
     /// How long a list waits for servers that have never listed. `None`: as the client allows.
     pub start_budget: Option<Duration>,
+    /// The maximum number of tokens of a server's result; 0: none.
+    pub max_result: u32,
 }
 
 impl Default for Gateway {
@@ -57,6 +59,7 @@ impl Default for Gateway {
             on_change: OnChange::default(),
             lock: None,
             start_budget: None,
+            max_result: 0,
         }
     }
 }
@@ -160,5 +163,13 @@ keys! {
         default: "",
         help: "how long a list waits for servers that have never listed, instead of the client's limit less 2 s; only in your own configuration",
         store: |settings, text| parse_into(&mut settings.gateway.start_budget, text, optional_period),
+    }
+    MAX_RESULT = "gateway.max_result" {
+        scope: SERVERS,
+        env: "TOOLFOLD_GATEWAY_MAX_RESULT",
+        flag: "--max-result",
+        default: "off",
+        help: "maximum tokens of a result; longer text is stored, shortened, and read with read_result; only in your own configuration",
+        store: |settings, text| parse_into(&mut settings.gateway.max_result, text, max_result),
     }
 }

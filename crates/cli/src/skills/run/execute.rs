@@ -58,7 +58,7 @@ pub(crate) fn supervise_with(program: PathBuf, arguments: Vec<OsString>) {
 }
 
 /// The program that supervises scripts: this one, even if its file was replaced.
-pub(in super::super) fn supervisor() -> Supervisor {
+pub(crate) fn supervisor() -> Supervisor {
     SUPERVISOR.get().cloned().unwrap_or_else(|| Supervisor::new("/proc/self/exe".into(), Vec::new()))
 }
 

@@ -9,6 +9,7 @@ mod fold;
 mod gaps;
 mod hostile;
 mod issuer;
+mod large;
 pub(crate) mod lines;
 mod names;
 mod open;

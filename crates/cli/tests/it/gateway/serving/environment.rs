@@ -68,3 +68,50 @@ fn servers_end_when_the_gateway_is_killed() {
     signal(lines.child.id(), "KILL");
     eventually("its server has ended", || !servers.iter().any(|own| runs(*own)));
 }
+
+#[test]
+fn init_lets_servers_inherit_what_their_commands_mention_and_their_programs_read() {
+    let place = Place::new();
+    let entry = |command: &str, args: &[&str]| serde_json::json!({"command": command, "args": args});
+    let list = serde_json::json!({"mcpServers": {
+        "cluster": entry("npx", &["-y", "kubernetes-mcp-server@latest"]),
+        "folder": entry("npx", &["-y", "server-filesystem", "/srv/aws"]),
+        "shell": entry("sh", &["-c", "exec server --root \"$DATA_ROOT\""]),
+        "web": {"url": "https://example.com/mcp"},
+    }});
+    let from = place.put("mcp.json", &list.to_string());
+    let mut command = place.command(TOOLFOLD);
+    command.args(["gateway", "init", "--client", "generic", "--from", &from]);
+    command.env("KUBECONFIG", "/secret/path").env("AWS_PROFILE", "prod").env_remove("NODE_EXTRA_CA_CERTS");
+    let output = command.output().unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(output.status.success(), "{said}");
+    let config = std::fs::read_to_string(place.file("toolfold.toml")).unwrap();
+    let inherits: Vec<&str> = config.lines().filter(|line| line.starts_with("inherit")).collect();
+    assert_eq!(inherits, [r#"inherit = ["KUBECONFIG"]"#, r#"inherit = ["DATA_ROOT"]"#], "{config}");
+    assert!(said.contains("inherits KUBECONFIG") && !said.contains("/secret/path"), "{said}");
+    // The files are accepted as they are.
+    let (said, _) = place.toolfold(&["config", "--config", &place.file("toolfold.toml")]);
+    assert!(!said.contains("error"), "{said}");
+}
+
+#[test]
+fn the_log_names_usual_variables_that_a_program_does_not_get() {
+    let place = Place::new();
+    // The name of the program tells what it reads.
+    let program = place.file("kubectl");
+    std::fs::copy(fixture(), &program).unwrap();
+    let servers = place.servers(&[("cluster", vec![program, "--raw".to_owned()])]);
+    let said = |config: &str| {
+        let config = place.put("toolfold.toml", config);
+        let mut starts = place.command(TOOLFOLD);
+        starts.args(["gateway", "--servers", &servers, "--config", &config]);
+        starts.env("KUBECONFIG", "/secret/path").env("AWS_PROFILE", "prod");
+        let output = starts.stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let log = said("");
+    assert!(log.contains("KUBECONFIG: set here, but not passed to server `cluster`"), "{log}");
+    assert!(!log.contains("/secret/path") && !log.contains("AWS_PROFILE"), "{log}");
+    assert!(!said("[gateway.server.cluster]\ninherit = [\"KUBECONFIG\"]\n").contains("KUBECONFIG"));
+}

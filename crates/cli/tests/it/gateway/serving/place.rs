@@ -165,13 +165,16 @@ fn url_in(mut lines: impl BufRead) -> String {
     }
 }
 
+/// The processes that a process has started, without the one that ends a gateway's servers if the
+/// gateway is killed.
 pub(crate) fn children(process: u32) -> Vec<u32> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(own) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse::<u32>().ok());
-        if parent == Some(process) {
+        let is_guard = std::fs::read(entry.path().join("cmdline")).is_ok_and(|line| line.ends_with(b"\0__guard\0"));
+        if parent == Some(process) && !is_guard {
             all.push(own);
         }
     }

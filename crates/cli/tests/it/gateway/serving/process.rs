@@ -64,6 +64,53 @@ fn a_killed_gateway_leaves_no_server() {
 }
 
 #[test]
+fn a_killed_gateway_leaves_no_stubborn_server_and_nothing_that_it_started() {
+    let place = Place::new();
+    // Neither the end of its input nor SIGTERM ends it, and it starts others, as `npx` does.
+    let script = "trap '' TERM; sleep 300 & \"$0\" \"$@\"; while :; do sleep 1; done".to_owned();
+    let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
+    let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
+    let shell = children(lines.child.id());
+    let below: Vec<u32> = shell.iter().flat_map(|own| children(*own)).collect();
+    assert!(shell.len() == 1 && below.len() >= 2, "{shell:?} {below:?}");
+    signal(lines.child.id(), "KILL");
+    lines.ended();
+    eventually("they have ended", || !shell.iter().chain(&below).any(|own| runs(*own)));
+}
+
+#[test]
+fn a_dead_server_is_an_error_of_the_call_over_http_too() {
+    let place = Place::new();
+    // While the file exists, the server cannot be restarted.
+    let stop = place.file("stop");
+    let script = format!("[ -e {stop} ] && exit 7; exec \"$0\" \"$@\"");
+    let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
+    let gateway = http(&place, FULL, &behind);
+    let call = |headers: &[(&str, &str)], name: &str, meta: &serde_json::Value| {
+        let params = json!({"name": name, "arguments": {}, "_meta": meta});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let Reply { status, body, .. } = post(gateway.address(), headers, &body.to_string());
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap_or_else(|_| panic!("{status} {body}"));
+        assert_eq!((status, &body["result"]["isError"]), (200, &json!(true)), "{body}");
+        body["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let id = session(gateway.address(), "{}");
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {}, "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"}});
+    let (own, none) = ([("Mcp-Session-Id", id.as_str())], json!({}));
+    for (headers, meta) in [(&own, &none), (&[("MCP-Protocol-Version", "2026-07-28")], &meta)] {
+        drop(std::fs::remove_file(&stop));
+        let said = call(headers, "fail", meta);
+        assert_eq!(said, "it failed");
+        std::fs::write(&stop, "").unwrap();
+        let said = call(headers, "crash", meta);
+        assert!(said.contains("ended during the call") && said.contains("unknown"), "{said}");
+        let said = call(headers, "late", meta);
+        assert!(said.contains("was not run") && said.contains("unavailable"), "{said}");
+    }
+}
+
+#[test]
 fn a_call_that_does_not_end_in_time_is_answered_as_unknown() {
     let place = Place::new();
     let gateway = http(&place, FULL, &server("--raw"));

@@ -1,0 +1,177 @@
+//! A PostgreSQL server for one test, in a folder of its own and reachable through a Unix socket.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a server may take to accept connections.
+const START: Duration = Duration::from_secs(60);
+
+/// A running server with the superuser `postgres`. It ends, and its folder is removed, with the
+/// value; if the test is killed, with the test's thread.
+#[derive(Debug)]
+pub struct Postgres {
+    folder: PathBuf,
+    programs: PathBuf,
+    /// The user of the server: it refuses to run as root.
+    user: Option<(u32, u32)>,
+    child: Mutex<Option<Child>>,
+    databases: AtomicU32,
+}
+
+impl Postgres {
+    /// Starts a server. `None`, with a printed line, if PostgreSQL is not installed.
+    #[must_use]
+    pub fn start(name: &str) -> Option<Self> {
+        let Some(programs) = programs() else {
+            println!("skipped: PostgreSQL is not installed");
+            return None;
+        };
+        let user = match is_root() {
+            true => match owner() {
+                Some(user) => Some(user),
+                None => {
+                    println!("skipped: PostgreSQL does not run as root, and there is no user postgres");
+                    return None;
+                }
+            },
+            false => None,
+        };
+        // The path of a socket has at most 107 bytes.
+        let folder = std::env::temp_dir().join(format!("tfpg-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        if let Some((uid, gid)) = user {
+            std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
+        }
+        let own = Self { folder, programs, user, child: Mutex::default(), databases: AtomicU32::new(0) };
+        let made = own
+            .program("initdb")
+            .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions", "-D"])
+            .arg(own.data())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        own.restart();
+        Some(own)
+    }
+
+    /// Starts the server again after [`kill`](Self::kill).
+    pub fn restart(&self) {
+        let log = fs::File::create(self.folder.join("log")).unwrap();
+        let mut server = match self.user {
+            Some((uid, gid)) => {
+                let mut run = Command::new("setpriv");
+                run.args([&format!("--reuid={uid}"), &format!("--regid={gid}"), "--clear-groups", "--pdeathsig=KILL"]);
+                run.arg(self.programs.join("postgres"));
+                run
+            }
+            None => Command::new(self.programs.join("postgres")),
+        };
+        server.current_dir(&self.folder).arg("-D").arg(self.data()).arg("-k").arg(&self.folder);
+        // Processes are killed, the machine is not: what is written survives without a sync.
+        for setting in ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=fatal"] {
+            server.args(["-c", setting]);
+        }
+        let child = server.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+        let began = Instant::now();
+        while let Err(why) = self.sql("postgres", "postgres", "SELECT 1") {
+            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            assert!(began.elapsed() < START, "the server does not start: {why} {}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Kills the server and its processes with SIGKILL.
+    pub fn kill(&self) {
+        let Some(mut child) = self.child.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let group = format!("-{}", child.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let _ = child.wait();
+    }
+
+    /// Creates an empty database with the roles `owner` and `app`. Returns its name.
+    pub fn database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        if number == 0 {
+            self.sql("postgres", "postgres", "CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN").unwrap();
+        }
+        let name = format!("db{number}");
+        self.sql("postgres", "postgres", &format!("CREATE DATABASE {name} OWNER owner")).unwrap();
+        name
+    }
+
+    /// The address of a database for a role.
+    #[must_use]
+    pub fn address(&self, role: &str, database: &str) -> String {
+        let folder = self.folder.to_string_lossy().replace('/', "%2F");
+        format!("postgres://{role}@{folder}/{database}")
+    }
+
+    /// The server's Unix socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join(".s.PGSQL.5432")
+    }
+
+    /// Runs statements as a role, and returns the rows as text, one per line.
+    ///
+    /// # Errors
+    /// The message of the server.
+    pub fn sql(&self, role: &str, database: &str, statements: &str) -> Result<String, String> {
+        let mut psql = Command::new(self.programs.join("psql"));
+        psql.args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database, "-c", statements, "-h"]);
+        let done = psql.arg(&self.folder).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut program = Command::new(self.programs.join(name));
+        program.current_dir(&self.folder);
+        if let Some((uid, gid)) = self.user {
+            program.uid(uid).gid(gid);
+        }
+        program
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.kill();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The folder of the newest version's programs.
+fn programs() -> Option<PathBuf> {
+    let mut versions: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten() {
+        versions.push(entry.path().join("bin"));
+    }
+    versions.sort();
+    let on_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>());
+    let mut all = versions.into_iter().rev().chain(on_path.into_iter().flatten());
+    all.find(|folder| ["initdb", "postgres", "psql"].iter().all(|name| folder.join(name).exists()))
+}
+
+fn is_root() -> bool {
+    std::os::unix::fs::MetadataExt::uid(&fs::metadata("/proc/self").unwrap()) == 0
+}
+
+/// The ids of the user `postgres`.
+fn owner() -> Option<(u32, u32)> {
+    let users = fs::read_to_string(Path::new("/etc/passwd")).ok()?;
+    let line = users.lines().find(|line| line.starts_with("postgres:"))?;
+    let mut fields = line.split(':').skip(2);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}

@@ -181,6 +181,7 @@ impl Listening {
             dashboard: dashboard.clone(),
             approvals: approvals.clone(),
             connections: listener.connections.clone(),
+            state: front.http.state.clone(),
         };
         let console =
             dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));

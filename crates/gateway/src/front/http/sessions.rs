@@ -214,7 +214,11 @@ impl Sessions {
                     session.forget().await;
                     Err(unknown_session())
                 }
-                Err(why) => Err(unkept(&why)),
+                // The session is open here, and what a call must record fails on its own.
+                Err(why) => {
+                    tracing::error!("{why}; an open session continues without changes by other processes");
+                    Ok(session)
+                }
             },
             None => self.take_up(name).await,
         }
@@ -286,7 +290,7 @@ pub(super) fn unkept(why: &StateError) -> Response {
 }
 
 /// 64 random bits, in hexadecimal digits.
-fn random() -> Option<String> {
+pub(super) fn random() -> Option<String> {
     let mut bits = [0u8; 8];
     getrandom::fill(&mut bits).ok()?;
     Some(bits.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -1,0 +1,197 @@
+//! Several gateways with their state in PostgreSQL.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use toolfold_testing::Postgres;
+
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually};
+use crate::gateway::serving::state::{call, gateway, text};
+use crate::gateway::serving::upstream::Upstream;
+use crate::gateway::serving::web::{post, request, session, session_of};
+
+/// `echo` needs an approval, each other tool only reads or writes a record.
+const POLICY: &str = r#"
+[tool."mcp:server/echo"]
+tier = "a"
+writes = []
+[tool."mcp:server/letters_0"]
+tier = "read_only"
+[tool."mcp:server/letters_1"]
+tier = "b"
+writes = []
+"#;
+
+/// A server, a database with its tables, and the options of a gateway that uses them.
+struct World {
+    place: Place,
+    server: Postgres,
+    upstream: Upstream,
+    options: String,
+    state: String,
+}
+
+impl World {
+    /// `None`, with a printed line, without PostgreSQL.
+    fn new(name: &str) -> Option<Self> {
+        let (place, server, upstream) = (Place::new(), Postgres::start(name)?, Upstream::start(2));
+        let database = server.database();
+        let owner = server.address("owner", &database);
+        for (said, good) in [
+            place.toolfold(&["gateway", "migrate", "--state", &owner, "--app-role", "app"]),
+            place.toolfold(&["gateway", "migrate", "--state", &owner, "--app-role", "app"]),
+        ] {
+            assert!(good && said.contains("has its rights"), "{said}");
+        }
+        let (policy, state) = (place.put("policy.toml", POLICY), server.address("app", &database));
+        let options = format!(
+            "--arm full --profile off --policy {policy} --state {state} --state-key-env STATE_KEY --url {}",
+            upstream.url
+        );
+        Some(Self { place, server, upstream, options, state })
+    }
+
+    fn gateway(&self) -> Http {
+        gateway(&self.place, &self.options, &[])
+    }
+
+    /// The ids of the approvals that wait in a store.
+    fn pending(&self, store: &str) -> Vec<String> {
+        let (list, good) = self.place.toolfold(&["approvals", "list", "--store", store, "--json"]);
+        assert!(good, "{list}");
+        let list: Value = serde_json::from_str(list.lines().next().unwrap()).unwrap();
+        list.as_array().unwrap().iter().map(|own| own["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn approve(&self, id: &str, store: &str) {
+        let key = self.place.file("approver.key");
+        let (said, good) = self.place.toolfold(&["approvals", "init", "--store", store, "--key-file", &key]);
+        assert!(good, "{said}");
+        let (said, good) = self.place.toolfold(&["approvals", "approve", id, "--store", store, "--key-file", &key]);
+        assert!(good, "{said}");
+    }
+
+    fn is_intact(&self) {
+        let (said, good) = self.place.toolfold(&["audit", "verify", "--store", &self.state]);
+        assert!(good, "{said}");
+    }
+}
+
+#[test]
+fn three_replicas_serve_one_session_and_run_an_approved_call_once() {
+    let Some(world) = World::new("replicas") else { return };
+    let mut replicas = vec![world.gateway(), world.gateway(), world.gateway()];
+    let id = session(replicas[0].address(), "{}");
+    let echo = |gateway: &Http| text(&call(gateway, &id, "echo", &json!({"text": "a"})));
+    for gateway in &replicas {
+        assert!(echo(gateway).contains("approv"), "it waits");
+    }
+    let pending = world.pending(&world.state);
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    world.approve(&pending[0], &world.state);
+    assert_eq!(echo(&replicas[1]), "\"a\" in up-1");
+    for gateway in &replicas {
+        assert!(echo(gateway).contains("approv"), "it was good for one call");
+    }
+    assert_eq!(world.upstream.times("tools/call"), 1);
+
+    // Every request of many goes to the next replica, and none is lost.
+    for at in 0..12 {
+        let called = call(&replicas[at % 3], &id, "letters_1", &json!({"text": "b"}));
+        assert_eq!(called.status, 200, "{at}: {}", called.body);
+        assert!(!called.body.contains("\"isError\":true"), "{at}: {}", called.body);
+    }
+    // A killed replica takes nothing with it.
+    let mut killed = replicas.remove(0);
+    killed.child.kill().unwrap();
+    killed.child.wait().unwrap();
+    for gateway in &replicas {
+        assert!(echo(gateway).contains("approv"));
+        assert_eq!(call(gateway, &id, "letters_0", &json!({"text": "b"})).status, 200);
+    }
+    assert_eq!(world.upstream.times("initialize"), 1);
+    assert_eq!(request(replicas[0].address(), "DELETE", &[("Mcp-Session-Id", &id)], "").status, 204);
+    assert_eq!(call(&replicas[1], &id, "letters_0", &json!({"text": "b"})).status, 404, "ended everywhere");
+    let (pins, good) = world.place.toolfold(&["pins", "list", "--state", &world.state]);
+    assert!(good && pins.contains("server"), "{pins}");
+    assert!(!world.place.has("state/toolfold/approvals.sqlite") && !world.place.has("state/toolfold/pins"));
+    world.is_intact();
+}
+
+#[test]
+fn tenants_share_a_database_but_no_rows() {
+    let Some(world) = World::new("tenants") else { return };
+    let tenants = "--tenant ada=ADA_TOKEN --tenant bob=BOB_TOKEN";
+    let own = gateway(&world.place, &format!("{} {tenants}", world.options), &[]);
+    let ada = ("Authorization", "Bearer ada's");
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"web","version":"1"}}}"#;
+    let id = session_of(&post(own.address(), &[ada], hello));
+    let headers = [ada, ("Mcp-Session-Id", id.as_str())];
+    assert_eq!(post(own.address(), &headers, r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).status, 202);
+    let body = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a"}}}"#;
+    let asked = post(own.address(), &headers, body);
+    assert!(asked.body.contains("approv"), "{}", asked.body);
+    assert_eq!(world.pending(&format!("{}?tenant=ada", world.state)).len(), 1);
+    assert_eq!(world.pending(&format!("{}?tenant=bob", world.state)), Vec::<String>::new());
+    assert_eq!(world.pending(&world.state), Vec::<String>::new());
+}
+
+#[test]
+fn without_its_database_a_gateway_refuses_only_what_it_must_record() {
+    let Some(world) = World::new("down") else { return };
+    let own = world.gateway();
+    let id = session(own.address(), "{}");
+    let said = |tool: &str| text(&call(&own, &id, tool, &json!({"text": "a"})));
+    let ran = |text: &str| text.contains("in up-1");
+    assert!(ran(&said("letters_0")) && ran(&said("letters_1")));
+    assert_eq!(request_health(&own), "ok\n");
+    world.server.kill();
+    assert!(ran(&said("letters_0")), "what only reads runs");
+    for tool in ["letters_1", "echo"] {
+        let refused = said(tool);
+        assert!(!ran(&refused) && refused.contains("store"), "{refused}");
+    }
+    assert!(request_health(&own).contains("degraded: the store of sessions does not answer"));
+    world.server.restart();
+    eventually("the gateway records again", || ran(&said("letters_1")));
+    assert_eq!(request_health(&own), "ok\n");
+    world.is_intact();
+}
+
+fn request_health(own: &Http) -> String {
+    crate::gateway::serving::web::request_at(own.address(), "/healthz", "GET", &[], "").body
+}
+
+#[test]
+fn a_gateway_does_not_start_with_a_database_that_it_cannot_use() {
+    let Some(world) = World::new("start") else { return };
+    let start = |options: &str| {
+        let mut starts = world.place.command(TOOLFOLD);
+        starts.args(["gateway", "--http", "127.0.0.1:0", "--url", "http://127.0.0.1:9/mcp"]);
+        starts.args(["--state-key-env", "STATE_KEY"]).args(options.split_whitespace());
+        starts.env("STATE_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=").stdin(Stdio::null());
+        let output = starts.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let empty = world.server.address("app", &world.server.database());
+    for (options, code, part) in [
+        (format!("--state {empty}"), 3, "toolfold gateway migrate"),
+        (format!("--state {}", empty.replace("app@", "owner@")), 3, "no tables of toolfold"),
+        (format!("--state {}", world.state.replace("app@", "owner@")), 3, "could change or delete audit records"),
+        (format!("--state {} --store s.sqlite", world.state), 2, "omit --store"),
+        (format!("--store {}", world.state), 2, "give the address with --state"),
+        ("--state postgres://app:hidden@127.0.0.1:9/t".to_owned(), 3, "does not answer"),
+        (
+            "--state postgres://app:hidden@127.0.0.1:9/t?color=red".to_owned(),
+            2,
+            "the address of the database is invalid",
+        ),
+    ] {
+        let (found, why) = start(&options);
+        assert!(found == Some(code) && why.contains(part) && !why.contains("hidden"), "{options}: {found:?} {why}");
+    }
+    let (said, good) = world.place.toolfold(&["undo", "--list", "--store", &world.state]);
+    assert!(!good && said.contains("needs a store in a file"), "{said}");
+    let (said, good) = world.place.toolfold(&["gateway", "migrate", "--state", "file.db"]);
+    assert!(!good && said.contains("only a database is migrated"), "{said}");
+}

@@ -73,10 +73,10 @@ impl Opened {
 }
 
 impl Layers {
-    /// Both layers of a conversation that judges calls. `store` is the file or database for approvals
-    /// and the audit trail, if it is not the one in the user's state folder; `log` is the conversation's
-    /// log, which no call may write; then the tenant, empty if the store has only one, and the
-    /// conversation's id.
+    /// Both layers of a conversation that judges calls. `store` is the file or the database for
+    /// approvals and the audit trail, if it is not the one in the user's state folder; `log` is the
+    /// conversation's log, which no call may write; then the tenant, empty if the store has only
+    /// one, and the conversation's id.
     pub(super) fn judging(
         config: &Config,
         store: Option<&str>,

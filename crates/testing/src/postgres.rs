@@ -4,12 +4,15 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to accept connections.
 const START: Duration = Duration::from_secs(60);
+
+/// The number in the name of a server's socket, unless it has a port.
+const PORT: u16 = 5432;
 
 /// A running server with the superuser `postgres`. It ends, and its folder is removed, with the
 /// value; if the test is killed, with the test's thread.
@@ -21,6 +24,7 @@ pub struct Postgres {
     user: Option<(u32, u32)>,
     child: Mutex<Option<Child>>,
     databases: AtomicU32,
+    port: AtomicU16,
 }
 
 impl Postgres {
@@ -48,7 +52,14 @@ impl Postgres {
         if let Some((uid, gid)) = user {
             std::os::unix::fs::chown(&folder, Some(uid), Some(gid)).unwrap();
         }
-        let own = Self { folder, programs, user, child: Mutex::default(), databases: AtomicU32::new(0) };
+        let own = Self {
+            folder,
+            programs,
+            user,
+            child: Mutex::default(),
+            databases: AtomicU32::new(0),
+            port: AtomicU16::new(PORT),
+        };
         let made = own
             .program("initdb")
             .args(["-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions", "-D"])
@@ -62,6 +73,48 @@ impl Postgres {
 
     /// Starts the server again after [`kill`](Self::kill).
     pub fn restart(&self) {
+        self.restart_with(&[]);
+    }
+
+    /// Starts the server again with TLS on a port of `localhost`. Returns the port and the file of
+    /// the authority that has signed its certificate. `None`, with a printed line, without openssl.
+    #[must_use]
+    pub fn restart_encrypted(&self) -> Option<(u16, PathBuf)> {
+        let keys = self.folder.join("keys");
+        fs::create_dir_all(&keys).unwrap();
+        let made = |args: &str| {
+            let run = Command::new("openssl").args(args.split_whitespace()).current_dir(&keys).output();
+            run.is_ok_and(|done| done.status.success())
+        };
+        let new = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+        fs::write(keys.join("names"), "subjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth\n").unwrap();
+        let all = [
+            format!("req -x509 {new} -keyout ca.key -out ca.crt -days 2 -subj /CN=authority"),
+            format!("req {new} -keyout own.key -out own.csr -subj /CN=localhost"),
+            "x509 -req -in own.csr -CA ca.crt -CAkey ca.key -CAcreateserial -out own.crt -days 2 -extfile names"
+                .to_owned(),
+        ];
+        if !all.iter().all(|args| made(args)) {
+            println!("skipped: openssl makes no certificate");
+            return None;
+        }
+        if let Some((uid, gid)) = self.user {
+            std::os::unix::fs::chown(keys.join("own.key"), Some(uid), Some(gid)).unwrap();
+        }
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let file = |name: &str| keys.join(name).display().to_string();
+        self.kill();
+        self.restart_with(&[
+            "listen_addresses=localhost".to_owned(),
+            format!("port={free}"),
+            "ssl=on".to_owned(),
+            format!("ssl_cert_file={}", file("own.crt")),
+            format!("ssl_key_file={}", file("own.key")),
+        ]);
+        Some((free, keys.join("ca.crt")))
+    }
+
+    fn restart_with(&self, settings: &[String]) {
         let log = fs::File::create(self.folder.join("log")).unwrap();
         let mut server = match self.user {
             Some((uid, gid)) => {
@@ -77,6 +130,11 @@ impl Postgres {
         for setting in ["listen_addresses=", "fsync=off", "max_connections=200", "log_min_messages=fatal"] {
             server.args(["-c", setting]);
         }
+        for setting in settings {
+            server.args(["-c", setting]);
+        }
+        let port = settings.iter().find_map(|own| own.strip_prefix("port=")?.parse().ok());
+        self.port.store(port.unwrap_or(PORT), Ordering::Relaxed);
         let child = server.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
         *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
         let began = Instant::now();
@@ -125,7 +183,8 @@ impl Postgres {
     /// The message of the server.
     pub fn sql(&self, role: &str, database: &str, statements: &str) -> Result<String, String> {
         let mut psql = Command::new(self.programs.join("psql"));
-        psql.args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database, "-c", statements, "-h"]);
+        let port = self.port.load(Ordering::Relaxed).to_string();
+        psql.args(["-XqAt", "-p", &port, "-v", "ON_ERROR_STOP=1", "-U", role, "-d", database, "-c", statements, "-h"]);
         let done = psql.arg(&self.folder).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
         if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stderr)) }

@@ -12,6 +12,9 @@ use crate::error::GatewayError;
 /// The query parameter that names a tenant. PostgreSQL does not know it.
 const TENANT: &str = "tenant";
 
+/// PostgreSQL's port, which is not printed.
+const PORT: u16 = 5432;
+
 /// The maximum length of a tenant's name, in bytes: as long as the command line allows.
 const MAX_TENANT: usize = 32;
 
@@ -75,12 +78,17 @@ impl Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "postgres://{}@", self.config.get_user().unwrap_or_default())?;
+        // One port is that of all hosts.
+        let ports = self.config.get_ports();
         for (at, host) in self.config.get_hosts().iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
             match host {
                 Host::Tcp(name) => write!(f, "{comma}{name}")?,
                 #[cfg(unix)]
                 Host::Unix(path) => write!(f, "{comma}{}", path.display())?,
+            }
+            if let Some(port) = ports.get(at).or(ports.first()).filter(|port| **port != PORT) {
+                write!(f, ":{port}")?;
             }
         }
         write!(f, "/{}", self.config.get_dbname().unwrap_or_default())?;
@@ -136,7 +144,8 @@ mod tests {
         for local in ["postgres://a@localhost/t", "postgres://a@127.0.0.1/t", "postgres://a@%2Frun%2Fpg/t"] {
             assert_eq!(read(local).config.get_ssl_mode(), SslMode::Disable, "{local}");
         }
-        let mixed = read("postgres://a@localhost,db.example/t");
+        let mixed = read("postgres://a@localhost,db.example:6543/t");
+        assert_eq!(mixed.to_string(), "postgres://a@localhost,db.example:6543/t");
         assert_eq!(mixed.config.get_ssl_mode(), SslMode::Require, "one of two hosts is another machine");
         let own = read("postgres://a:pw@db.example/t?sslmode=disable");
         assert_eq!(own.config.get_ssl_mode(), SslMode::Disable);

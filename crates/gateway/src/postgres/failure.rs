@@ -52,7 +52,7 @@ fn reason(why: &dyn std::error::Error) -> String {
 impl From<tokio_postgres::Error> for Failure {
     fn from(why: tokio_postgres::Error) -> Self {
         let Some(error) = why.as_db_error() else {
-            return Self::lost(format!("the database does not answer: {}", reason(&why)));
+            return Self::lost(format!("the database cannot be reached: {}", reason(&why)));
         };
         let code = error.code();
         let (kind, trouble) = if [SqlState::QUERY_CANCELED, SqlState::LOCK_NOT_AVAILABLE].contains(code) {

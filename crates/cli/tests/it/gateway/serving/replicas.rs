@@ -180,7 +180,7 @@ fn a_gateway_does_not_start_with_a_database_that_it_cannot_use() {
         (format!("--state {}", world.state.replace("app@", "owner@")), 3, "could change or delete audit records"),
         (format!("--state {} --store s.sqlite", world.state), 2, "omit --store"),
         (format!("--store {}", world.state), 2, "give the address with --state"),
-        ("--state postgres://app:hidden@127.0.0.1:9/t".to_owned(), 3, "does not answer"),
+        ("--state postgres://app:hidden@127.0.0.1:9/t".to_owned(), 3, "cannot be reached"),
         (
             "--state postgres://app:hidden@127.0.0.1:9/t?color=red".to_owned(),
             2,
@@ -194,4 +194,24 @@ fn a_gateway_does_not_start_with_a_database_that_it_cannot_use() {
     assert!(!good && said.contains("needs a store in a file"), "{said}");
     let (said, good) = world.place.toolfold(&["gateway", "migrate", "--state", "file.db"]);
     assert!(!good && said.contains("only a database is migrated"), "{said}");
+}
+
+/// Connections to another machine are encrypted, to a server with a certificate that is trusted.
+#[test]
+fn a_certificate_is_verified() {
+    let Some(world) = World::new("tls") else { return };
+    let Some((port, authority)) = world.server.restart_encrypted() else { return };
+    let list = |host: &str, authority: &std::path::Path| {
+        let address = format!("postgres://app@{host}:{port}/db0?sslmode=require");
+        let mut list = world.place.command(TOOLFOLD);
+        list.args(["approvals", "list", "--store", &address]).env("SSL_CERT_FILE", authority);
+        let output = list.output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    assert_eq!(list("localhost", &authority), "no pending approvals\n");
+    let why = list("127.0.0.1", &authority);
+    assert!(why.contains("not valid for name"), "{why}");
+    let other = authority.with_file_name("own.crt");
+    let why = list("localhost", &other);
+    assert!(why.contains("invalid peer certificate") && why.contains(&port.to_string()), "{why}");
 }

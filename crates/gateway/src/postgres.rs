@@ -15,6 +15,7 @@ mod change;
 mod database;
 mod failure;
 mod history;
+mod messages;
 mod migrate;
 mod pins;
 mod proof;

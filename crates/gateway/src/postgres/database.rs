@@ -13,6 +13,7 @@ use toolfold::policy::StoreErrorKind;
 
 use super::address::Address;
 use super::failure::{Failure, Trouble};
+use super::messages::Hearing;
 use super::migrate::check_schema;
 use super::session::{Purpose, Session, get};
 use super::states::ServerClock;
@@ -24,7 +25,7 @@ use crate::error::GatewayError;
 pub const MAX_CONNECTIONS: usize = 8;
 
 /// How long one attempt to connect, and the wait for a free connection, may take.
-const CONNECT: Duration = Duration::from_secs(3);
+pub(super) const CONNECT: Duration = Duration::from_secs(3);
 
 /// How long a caller waits for its operation, all attempts included.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,6 +41,7 @@ pub struct Database {
     place: String,
     pub(super) clock: ServerClock,
     writers: Mutex<HashMap<Arc<str>, UnboundedSender<Job>>>,
+    pub(super) hearing: Hearing,
 }
 
 impl fmt::Debug for Database {
@@ -55,7 +57,7 @@ static OPEN: Mutex<BTreeMap<String, Weak<Database>>> = Mutex::new(BTreeMap::new(
 /// is not lost with the runtime of its first user.
 static RUNTIME: OnceLock<Option<Runtime>> = OnceLock::new();
 
-fn runtime() -> Result<&'static Runtime, Failure> {
+pub(super) fn runtime() -> Result<&'static Runtime, Failure> {
     let made = RUNTIME.get_or_init(|| {
         let mut builder = Builder::new_multi_thread();
         builder.worker_threads(1).thread_name("toolfold-postgres").enable_all().build().ok()
@@ -89,9 +91,11 @@ impl Database {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
+        let hearing = Hearing::new(config.clone());
         let manager = Manager::from_config(config, Tls, ManagerConfig { recycling_method: RecyclingMethod::Fast });
         let pool = Pool::builder(manager)
-            .max_size(MAX_CONNECTIONS)
+            // One more hears of messages.
+            .max_size(MAX_CONNECTIONS - 1)
             .wait_timeout(Some(CONNECT))
             .create_timeout(Some(CONNECT))
             .recycle_timeout(Some(CONNECT))
@@ -99,7 +103,7 @@ impl Database {
             .build()
             .map_err(|why| GatewayError::new(why.to_string()))?;
         let (clock, writers) = (ServerClock::default(), Mutex::default());
-        Ok(Self { pool, place: address.of_tenant("").to_string(), clock, writers })
+        Ok(Self { pool, place: address.of_tenant("").to_string(), clock, writers, hearing })
     }
 
     async fn check(&self) -> Result<(), Failure> {

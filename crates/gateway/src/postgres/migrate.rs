@@ -21,6 +21,7 @@ const RIGHTS: &[(&str, &str)] = &[
     ("counted", "SELECT, INSERT, UPDATE"),
     ("conversation", "SELECT, INSERT, UPDATE, DELETE"),
     ("used", "SELECT, INSERT, UPDATE"),
+    ("message", "SELECT, INSERT"),
     ("pin", "SELECT, INSERT, UPDATE"),
     ("version", "SELECT"),
 ];

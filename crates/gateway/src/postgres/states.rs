@@ -10,7 +10,10 @@ use super::database::{Database, run};
 use super::failure::Failure;
 use super::session::{Purpose, Session, get};
 use crate::error::GatewayError;
-use crate::state::{BoxFuture, StateKey, StateStore, StoredState, Written};
+use crate::state::{BoxFuture, LeftMessage, POLL, StateKey, StateStore, StoredState, Written};
+
+/// How long a message for other replicas is kept, in milliseconds.
+const KEPT_MS: i64 = 60_000;
 
 /// The server's time in milliseconds since 1970, as an SQL expression.
 const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -201,5 +204,45 @@ impl StateStore for PostgresState {
 
     fn is_shared(&self) -> bool {
         true
+    }
+
+    fn carries_messages(&self) -> bool {
+        true
+    }
+
+    fn leave_message<'a>(&'a self, key: &'a StateKey, message: Vec<u8>) -> BoxFuture<'a, ()> {
+        let own = key.clone();
+        self.step("written", &key.tenant, move |_, session| async move {
+            let sql =
+                format!("INSERT INTO toolfold.message (tenant, key, until_ms, body) VALUES ($1, $2, {NOW} + $3, $4)");
+            session.execute(&sql, &[&&*own.tenant, &own.name.as_bytes(), &KEPT_MS, &message]).await?;
+            // Sent with the COMMIT.
+            session.run("NOTIFY toolfold").await?;
+            Ok(((), session))
+        })
+    }
+
+    fn messages<'a>(&'a self, tenant: &'a str, names: Vec<String>) -> BoxFuture<'a, Vec<LeftMessage>> {
+        let own = tenant.to_owned();
+        self.step("read", tenant, move |_, session| async move {
+            let keys: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+            let sql = format!(
+                "SELECT number, key, body FROM toolfold.message
+                 WHERE tenant = $1 AND key = ANY ($2) AND until_ms > {NOW} ORDER BY number"
+            );
+            let mut left = Vec::new();
+            for row in session.rows(&sql, &[&own, &keys]).await? {
+                let name = String::from_utf8_lossy(get(&row, 1)?).into_owned();
+                left.push(LeftMessage { number: get(&row, 0)?, name, value: get(&row, 2)? });
+            }
+            Ok((left, session))
+        })
+    }
+
+    fn until_message(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.0.hearing.wait(POLL).await;
+            Ok(())
+        })
     }
 }

@@ -82,6 +82,18 @@ CREATE TABLE toolfold.used (
 );
 CREATE INDEX used_until ON toolfold.used (until_ms);
 
+-- Messages of clients for other replicas.
+CREATE TABLE toolfold.message (
+    tenant   text NOT NULL,
+    number   bigint GENERATED ALWAYS AS IDENTITY,
+    key      bytea NOT NULL,
+    until_ms bigint NOT NULL,
+    body     bytea NOT NULL,
+    PRIMARY KEY (tenant, number)
+);
+CREATE INDEX message_key ON toolfold.message (tenant, key);
+CREATE INDEX message_until ON toolfold.message (until_ms);
+
 CREATE TABLE toolfold.pin (
     tenant  text NOT NULL,
     server  text NOT NULL,
@@ -94,7 +106,8 @@ DO $$
 DECLARE
     own text;
 BEGIN
-    FOREACH own IN ARRAY ARRAY['head', 'audit', 'approval', 'remembered', 'counted', 'conversation', 'used', 'pin'] LOOP
+    FOREACH own IN ARRAY ARRAY['head', 'audit', 'approval', 'remembered', 'counted', 'conversation', 'used', 'message',
+                             'pin'] LOOP
         EXECUTE format('ALTER TABLE toolfold.%I ENABLE ROW LEVEL SECURITY', own);
         EXECUTE format('CREATE POLICY own_tenant ON toolfold.%I '
                        'USING (''t:'' || tenant = current_setting(''toolfold.tenant'', true))', own);
@@ -106,7 +119,8 @@ CREATE FUNCTION toolfold.remove_expired() RETURNS bigint
 LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS $$
     WITH now_ms AS (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS is),
          conversations AS (DELETE FROM toolfold.conversation USING now_ms WHERE until_ms <= now_ms.is RETURNING 1),
-         keys AS (DELETE FROM toolfold.used USING now_ms WHERE until_ms <= now_ms.is RETURNING 1)
-    SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM keys)
+         keys AS (DELETE FROM toolfold.used USING now_ms WHERE until_ms <= now_ms.is RETURNING 1),
+         messages AS (DELETE FROM toolfold.message USING now_ms WHERE until_ms <= now_ms.is RETURNING 1)
+    SELECT (SELECT count(*) FROM conversations) + (SELECT count(*) FROM keys) + (SELECT count(*) FROM messages)
 $$;
 REVOKE ALL ON FUNCTION toolfold.remove_expired() FROM PUBLIC;

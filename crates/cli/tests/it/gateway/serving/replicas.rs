@@ -7,6 +7,7 @@ use toolfold_testing::Postgres;
 
 use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually};
 use crate::gateway::serving::state::{call, gateway, text};
+use crate::gateway::serving::streams::Open;
 use crate::gateway::serving::upstream::Upstream;
 use crate::gateway::serving::web::{post, request, session, session_of};
 
@@ -194,6 +195,46 @@ fn a_gateway_does_not_start_with_a_database_that_it_cannot_use() {
     assert!(!good && said.contains("needs a store in a file"), "{said}");
     let (said, good) = world.place.toolfold(&["gateway", "migrate", "--state", "file.db"]);
     assert!(!good && said.contains("only a database is migrated"), "{said}");
+}
+
+/// A form that is answered at another replica than the one that asked, and a call that is cancelled
+/// there: the replica that holds the call hears of both.
+#[test]
+fn an_answer_at_another_replica_reaches_the_call() {
+    let Some(world) = World::new("answer") else { return };
+    let (one, other) = (world.gateway(), world.gateway());
+    let id = session(one.address(), r#"{"elicitation":{"form":{}}}"#);
+    let own = ("Mcp-Session-Id", id.as_str());
+    let ask = |number: u32| {
+        let body = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call",
+            "params": {"name": "echo", "arguments": {"text": number.to_string()}}});
+        let open = Open::start(one.address(), own, &body.to_string());
+        let question = open.events().into_iter().find(|event| event["method"] == "elicitation/create");
+        (open, question.unwrap()["id"].clone())
+    };
+    for (approve, ran) in [(true, true), (false, false)] {
+        let (open, question) = ask(7 + u32::from(approve));
+        let answer = json!({"jsonrpc": "2.0", "id": question,
+            "result": {"action": "accept", "content": {"approve": approve}}});
+        assert_eq!(post(other.address(), &[own], &answer.to_string()).status, 202);
+        assert_eq!(open.rest().contains("in up-1"), ran, "the answer {approve}");
+    }
+    // A call that is cancelled elsewhere ends without an answer, and its approval is not used.
+    let (open, question) = ask(9);
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
+    assert_eq!(post(other.address(), &[own], &cancelled.to_string()).status, 202);
+    let rest = open.rest();
+    assert!(!rest.contains("\"id\":9"), "{rest}");
+    let late = json!({"jsonrpc": "2.0", "id": question, "result": {"action": "accept", "content": {"approve": true}}});
+    assert_eq!(post(other.address(), &[own], &late.to_string()).status, 202);
+    assert_eq!(world.upstream.times("tools/call"), 1);
+    let stored = world.server.sql(
+        "owner",
+        "db0",
+        "SELECT count(*), bool_or(position('approve' IN encode(body, 'escape')) > 0) FROM toolfold.message",
+    );
+    assert_eq!(stored.unwrap(), "4|f", "what is left for others is encrypted");
+    world.is_intact();
 }
 
 /// Connections to another machine are encrypted, to a server with a certificate that is trusted.

@@ -27,11 +27,11 @@ fn events(body: &str) -> Vec<(String, Value)> {
     all
 }
 
-struct Open(BufReader<TcpStream>, String);
+pub(crate) struct Open(BufReader<TcpStream>, String);
 
 impl Open {
     /// Makes a request, and reads until the first event.
-    fn start(address: &str, (name, value): (&str, &str), body: &str) -> Self {
+    pub(crate) fn start(address: &str, (name, value): (&str, &str), body: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let head = format!(
@@ -47,7 +47,13 @@ impl Open {
         own
     }
 
-    fn rest(mut self) -> String {
+    /// The messages of the events so far.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn events(&self) -> Vec<Value> {
+        events(&self.1).into_iter().map(|(_, message)| message).collect()
+    }
+
+    pub(crate) fn rest(mut self) -> String {
         drop(self.0.read_to_string(&mut self.1));
         self.1
     }

@@ -115,8 +115,8 @@ struct TenantArgs {
     #[arg(long, value_name = "TENANT")]
     tenant: Option<String>,
 
-    /// The database of several gateways, as their --state names it [default: the files of the user's
-    /// state folder]
+    /// The database of several gateways, as their --state names it [default: the files of the
+    /// user's state folder]
     #[arg(long, value_name = "ADDRESS")]
     state: Option<String>,
 }

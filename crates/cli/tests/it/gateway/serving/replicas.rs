@@ -217,13 +217,13 @@ fn an_answer_at_another_replica_reaches_the_call() {
         let answer = json!({"jsonrpc": "2.0", "id": question,
             "result": {"action": "accept", "content": {"approve": approve}}});
         assert_eq!(post(other.address(), &[own], &answer.to_string()).status, 202);
-        assert_eq!(open.rest().contains("in up-1"), ran, "the answer {approve}");
+        assert_eq!(open.soon().contains("in up-1"), ran, "the answer {approve}");
     }
     // A call that is cancelled elsewhere ends without an answer, and its approval is not used.
     let (open, question) = ask(9);
     let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}});
     assert_eq!(post(other.address(), &[own], &cancelled.to_string()).status, 202);
-    let rest = open.rest();
+    let rest = open.soon();
     assert!(!rest.contains("\"id\":9"), "{rest}");
     let late = json!({"jsonrpc": "2.0", "id": question, "result": {"action": "accept", "content": {"approve": true}}});
     assert_eq!(post(other.address(), &[own], &late.to_string()).status, 202);

@@ -115,6 +115,23 @@ impl Postgres {
     }
 
     fn restart_with(&self, settings: &[String]) {
+        let port = settings.iter().find_map(|own| own.strip_prefix("port=")?.parse().ok());
+        self.port.store(port.unwrap_or(PORT), Ordering::Relaxed);
+        let mut child = self.spawn(settings);
+        let began = Instant::now();
+        while let Err(why) = self.sql("postgres", "postgres", "SELECT 1") {
+            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+            assert!(began.elapsed() < START, "the server does not start: {why} {}", log());
+            // It ends at once while a process of the one before still has its memory.
+            if child.try_wait().unwrap().is_some() {
+                child = self.spawn(settings);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
+    }
+
+    fn spawn(&self, settings: &[String]) -> Child {
         let log = fs::File::create(self.folder.join("log")).unwrap();
         let mut server = match self.user {
             Some((uid, gid)) => {
@@ -133,24 +150,17 @@ impl Postgres {
         for setting in settings {
             server.args(["-c", setting]);
         }
-        let port = settings.iter().find_map(|own| own.strip_prefix("port=")?.parse().ok());
-        self.port.store(port.unwrap_or(PORT), Ordering::Relaxed);
-        let child = server.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        *self.child.lock().unwrap_or_else(PoisonError::into_inner) = Some(child);
-        let began = Instant::now();
-        while let Err(why) = self.sql("postgres", "postgres", "SELECT 1") {
-            let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-            assert!(began.elapsed() < START, "the server does not start: {why} {}", log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
     }
 
     /// Kills the server and its processes with SIGKILL.
     pub fn kill(&self) {
         let Some(mut child) = self.child.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
-        let group = format!("-{}", child.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        let id = child.id();
+        let others = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        let _ = child.kill();
         let _ = child.wait();
+        let _ = Command::new("kill").arg("-KILL").args(others.split_whitespace()).stderr(Stdio::null()).status();
     }
 
     /// Creates an empty database with the roles `owner` and `app`. Returns its name.

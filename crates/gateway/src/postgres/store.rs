@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+use tokio::time::Instant;
 use toolfold::policy::audit::{Checkpoint, Entry, Sealed, Verified};
 use toolfold::policy::gate::{ApprovalStore, Consent, JudgedAgain};
 use toolfold::policy::{Answer, Approval, ApprovalError, ApprovalState, Grant, History, Request, Series};
@@ -39,7 +40,8 @@ impl PostgresStore {
     fn make(&self, change: Change) -> Result<Done, ApprovalError> {
         let (answer, receiver) = channel();
         let writer = self.database.writer(&self.tenant)?;
-        writer.send(Job { change, answer }).map_err(|_| Failure::other("the writer of the store has ended"))?;
+        let until = Instant::now() + limit();
+        writer.send(Job { change, answer, until }).map_err(|_| Failure::other("the writer of the store has ended"))?;
         receive(|| receiver.recv_timeout(limit()))?
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use toolfold::policy::{ApprovalError, StoreErrorKind};
 
 use super::append::Chain;
@@ -29,6 +30,8 @@ type Outcome = Result<Done, ApprovalError>;
 pub(super) struct Job {
     pub(super) change: Change,
     pub(super) answer: Sender<Outcome>,
+    /// When the caller gives up. Later, the change must not be made: nobody would act on it.
+    pub(super) until: Instant,
 }
 
 /// Starts the writer of a tenant. It ends with the database.
@@ -46,11 +49,13 @@ async fn write_all(database: Weak<Database>, tenant: Arc<str>, mut jobs: Unbound
         {
             batch.push(job);
         }
+        let now = Instant::now();
+        batch.retain(|job| job.until > now);
         // The callers hold the database.
         let Some(database) = database.upgrade() else { return };
         let changes: Vec<&Change> = batch.iter().map(|job| &job.change).collect();
         let mut outcomes = write(&database, &tenant, &changes).await;
-        if batch.len() > 1 && outcomes.as_ref().is_err_and(|why| why.trouble == Trouble::Refused) {
+        if batch.len() > 1 && outcomes.as_ref().is_err_and(is_about_one) {
             // One change that the server refuses must not stop the others.
             let mut each = Vec::new();
             for change in changes {
@@ -69,6 +74,11 @@ async fn write_all(database: Weak<Database>, tenant: Arc<str>, mut jobs: Unbound
             Err(why) => batch.into_iter().for_each(|job| drop(job.answer.send(Err(why.clone().into())))),
         }
     }
+}
+
+/// Whether a failure can be that of one change among others: the server is neither busy nor full.
+fn is_about_one(why: &Failure) -> bool {
+    why.trouble == Trouble::Refused && why.kind == StoreErrorKind::Other
 }
 
 fn first_of(outcomes: Vec<Outcome>) -> Result<Outcome, Failure> {

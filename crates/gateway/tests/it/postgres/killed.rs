@@ -23,7 +23,7 @@ use crate::stores::{WAIT, clock, policy, redeem, request};
 const TASK: [&str; 3] = ["TOOLFOLD_TEST_ADDRESS", "TOOLFOLD_TEST_TASK", "TOOLFOLD_TEST_NAME"];
 
 /// The threads of a process.
-const THREADS: usize = 16;
+const THREADS: usize = 64;
 
 fn start(server: &Postgres, database: &str, task: &str, name: &str) -> Child {
     let values = [server.address("app", database), task.to_owned(), name.to_owned()];

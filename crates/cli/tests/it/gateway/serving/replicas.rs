@@ -9,7 +9,7 @@ use crate::gateway::serving::place::{Http, Place, TOOLFOLD, eventually};
 use crate::gateway::serving::state::{call, gateway, text};
 use crate::gateway::serving::streams::Open;
 use crate::gateway::serving::upstream::Upstream;
-use crate::gateway::serving::web::{post, request, session, session_of};
+use crate::gateway::serving::web::{post, request, request_at, session, session_of};
 
 /// `echo` needs an approval, each other tool only reads or writes a record.
 const POLICY: &str = r#"
@@ -89,6 +89,8 @@ fn three_replicas_serve_one_session_and_run_an_approved_call_once() {
     }
     let pending = world.pending(&world.state);
     assert_eq!(pending.len(), 1, "{pending:?}");
+    let metrics = request_at(replicas[2].address(), "/metrics", "GET", &[], "").body;
+    assert!(metrics.contains("toolfold_gateway_approvals_pending 1\n"), "{metrics}");
     world.approve(&pending[0], &world.state);
     assert_eq!(echo(&replicas[1]), "\"a\" in up-1");
     for gateway in &replicas {
@@ -160,7 +162,7 @@ fn without_its_database_a_gateway_refuses_only_what_it_must_record() {
 }
 
 fn request_health(own: &Http) -> String {
-    crate::gateway::serving::web::request_at(own.address(), "/healthz", "GET", &[], "").body
+    request_at(own.address(), "/healthz", "GET", &[], "").body
 }
 
 #[test]

@@ -25,6 +25,7 @@ use crate::policy::{ApprovalError, StoreError, StoreErrorKind};
 
 mod approvals;
 mod approver;
+mod audited;
 mod error;
 mod memory;
 mod open;
@@ -33,6 +34,7 @@ mod queue;
 mod schema;
 
 pub use approver::approver_digest;
+pub use audited::AuditedStore;
 
 use error::{damaged, failed, failed_at, forged, with_path};
 use queue::Queue;

@@ -1,7 +1,6 @@
 //! `toolfold approvals`: lists pending approvals and records a person's decision.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use schemars::JsonSchema;
@@ -16,8 +15,8 @@ use crate::configuration::units::period_ms;
 use toolfold::diagnostic::visible;
 use toolfold::policy::gate::open;
 use toolfold::policy::{
-    Approval, ApprovalState, ApprovalStore, Approver, Bound, Effect, Gate, Grant, GrantScope, GrantTarget, Request,
-    ToolCapability, compact,
+    Approval, ApprovalState, Approver, Bound, Effect, Gate, Grant, GrantScope, GrantTarget, Request, ToolCapability,
+    compact,
 };
 
 #[derive(Debug, Subcommand)]
@@ -170,8 +169,8 @@ pub(super) fn run_approvals(command: &ApprovalsCommand) -> Outcome {
 /// The gate and the approver of the store. The approver acts for the user who has the key.
 fn handles(rest: &ListArgs, key: &KeyArgs) -> Result<(Gate, Approver), Failure> {
     let store = rest.store.to_write()?;
-    key.require(&store, &rest.store.flag())?;
-    let (gate, approver) = open(Arc::new(store));
+    key.require(&*store, &rest.store.flag())?;
+    let (gate, approver) = open(store);
     Ok((gate, approver.named(format!("{}, by toolfold approvals", user()))))
 }
 

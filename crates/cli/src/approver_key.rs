@@ -13,9 +13,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::config_files::user_file;
-use super::ledger::{ListArgs, failure, make_store, now_ms, user};
+use super::ledger::{ListArgs, failure, now_ms, user};
 use super::output::{Failure, emit, emit_json};
-use toolfold::store::{SqliteStore, approver_digest};
+use toolfold::store::{AuditedStore, approver_digest};
 
 pub(super) const FILE: &str = "approver.key";
 
@@ -67,7 +67,7 @@ impl KeyArgs {
     }
 
     /// Succeeds if the user has the key that the store knows. `flag` repeats the store in a hint.
-    pub(super) fn require(&self, store: &SqliteStore, flag: &str) -> Result<(), Failure> {
+    pub(super) fn require(&self, store: &dyn AuditedStore, flag: &str) -> Result<(), Failure> {
         let Some(known) = store.approver().map_err(failure)? else {
             let why = "this store has no approver's key; approving, rejecting and undoing require one";
             return Err(Failure::wrong(why)
@@ -107,7 +107,7 @@ fn default_file() -> Option<PathBuf> {
 /// Registers the user's key in a store; creates the key if there is none.
 pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     let path = args.key.path()?;
-    let (store, at) = make_store(Some(&args.rest.store.path()?.to_string_lossy()))?;
+    let (store, at) = args.rest.store.to_create()?;
     let (known, own) = (store.approver().map_err(failure)?, read_key(&path)?);
     let has = known.is_some() && known == own.as_deref().map(approver_digest);
     let old = match (&args.old_key, &known) {
@@ -131,14 +131,12 @@ pub(super) fn init(args: &InitArgs) -> Result<(), Failure> {
     };
     store.set_approver(old.as_deref(), &key, &user(), now_ms()).map_err(failure)?;
     if args.rest.json {
-        let (key, store) = (path.to_string_lossy(), at.to_string_lossy());
-        return emit_json(&InitAnswer { key_file: &key, made, store: &store, had_it: has });
+        return emit_json(&InitAnswer { key_file: &path.to_string_lossy(), made, store: &at, had_it: has });
     }
     let written = if made { format!("wrote {} (mode 0600): your key\n", path.display()) } else { String::new() };
-    let store = at.display();
     let stored = match has {
-        true => format!("{store} has the key in {} already\n", path.display()),
-        false => format!("{store} has it now: approvals, rejections and undo require this key\n"),
+        true => format!("{at} has the key in {} already\n", path.display()),
+        false => format!("{at} has it now: approvals, rejections and undo require this key\n"),
     };
     emit(&format!("{written}{stored}"))
 }

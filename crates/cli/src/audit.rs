@@ -108,7 +108,7 @@ fn tail(args: &TailArgs) -> Result<(), Failure> {
     // If records are missing, the last number exceeds their count; reading on still finds them.
     let mut after = count.saturating_sub(u64::try_from(args.n).unwrap_or(u64::MAX));
     let mut last: Vec<Sealed> = Vec::new();
-    while let Some(page) = next_page(&store, &mut after)? {
+    while let Some(page) = next_page(&*store, &mut after)? {
         last.extend(page);
         last.drain(..last.len().saturating_sub(args.n));
     }
@@ -174,7 +174,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
 }
 
 fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
-    let Some(head) = take_checkpoint(&args.rest.store.to_read()?)? else {
+    let Some(head) = take_checkpoint(&*args.rest.store.to_read()?)? else {
         return Err(Failure::unmeasured("the audit trail has no records yet, so there is no checkpoint"));
     };
     if let Some(file) = &args.append {
@@ -190,7 +190,7 @@ fn checkpoint(args: &CheckpointArgs) -> Result<(), Failure> {
 fn export(args: &ExportArgs) -> Result<(), Failure> {
     let store = args.store.to_read()?;
     let mut after = args.after;
-    while let Some(page) = next_page(&store, &mut after)? {
+    while let Some(page) = next_page(&*store, &mut after)? {
         if !stream_data(&page.iter().map(json_line).collect::<Result<String, _>>()?)? {
             break;
         }

@@ -12,7 +12,7 @@ use super::ledger::failure;
 use super::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 use toolfold::policy::audit::{Checkpoint, Fault};
-use toolfold::store::SqliteStore;
+use toolfold::store::AuditedStore;
 
 /// Maximum size of a file of checkpoints in bytes: about 200,000 checkpoints.
 const MAX_BYTES: usize = 16 << 20;
@@ -54,7 +54,7 @@ fn parse_checkpoint(text: &str) -> Result<Checkpoint, String> {
 }
 
 /// A checkpoint of the current chain, after verifying it. `None` if there is no record yet.
-pub(super) fn take_checkpoint(store: &SqliteStore) -> Result<Option<Checkpoint>, Failure> {
+pub(super) fn take_checkpoint(store: &dyn AuditedStore) -> Result<Option<Checkpoint>, Failure> {
     let verified = store.verify(&[]).map_err(failure)?;
     if verified.faults.is_empty() { Ok(verified.head) } else { Err(broken(&verified.faults, verified.records)) }
 }

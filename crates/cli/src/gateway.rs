@@ -6,6 +6,7 @@ mod init;
 mod layers;
 mod lists;
 pub(super) mod login;
+mod migrate;
 mod probe;
 mod profiles;
 mod records;
@@ -23,6 +24,7 @@ use clap::{Args, Subcommand};
 use self::doctor::DoctorArgs;
 use self::init::InitArgs;
 use self::login::{LoginArgs, LogoutArgs};
+use self::migrate::MigrateArgs;
 use self::serve::ServeArgs;
 pub(super) use self::vault::write_private;
 use super::output::Outcome;
@@ -65,6 +67,14 @@ enum GatewayCommand {
     Login(LoginArgs),
     /// Remove the login of a server.
     Logout(LogoutArgs),
+    /// Create or update the tables of several gateways in PostgreSQL.
+    #[command(after_help = "\
+Example:
+  PGPASSWORD=… toolfold gateway migrate --state postgres://toolfold_owner@db.example/toolfold
+
+Run it before the first start and before each new version. Exit codes: 0 ok, 2 usage, 3 the database
+cannot be used.")]
+    Migrate(MigrateArgs),
 }
 
 pub(super) fn run_gateway(args: &GatewayArgs) -> Outcome {
@@ -74,5 +84,6 @@ pub(super) fn run_gateway(args: &GatewayArgs) -> Outcome {
         Some(GatewayCommand::Doctor(args)) => doctor::run_doctor(args),
         Some(GatewayCommand::Login(args)) => login::log_in(args),
         Some(GatewayCommand::Logout(args)) => login::log_out(args),
+        Some(GatewayCommand::Migrate(args)) => migrate::run_migrate(args),
     }
 }

@@ -11,7 +11,7 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;
 use toolfold::policy::argv::display_known;
-use toolfold::policy::{ApprovalStore, Grant, GrantScope, GrantTarget};
+use toolfold::policy::{Grant, GrantScope, GrantTarget};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum GrantsCommand {

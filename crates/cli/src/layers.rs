@@ -1,7 +1,7 @@
 //! Layers 2 and 3 from the configuration: skills from folders, a policy with its store.
 #![allow(clippy::disallowed_methods, reason = "this module is an edge: it asks where it runs")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
@@ -9,8 +9,9 @@ use serde_json::json;
 use super::builtin;
 use super::disk::{OwnDisk, home, working_folder};
 use super::input::read_text;
-use super::ledger::{make_store, now_ms};
+use super::ledger::{make_store, now_ms, state_folder};
 use super::output::{Failure, say_all};
+use super::postgres;
 use super::skills::{Scripts, say_found, source};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
@@ -18,9 +19,11 @@ use crate::configuration::{Config, Origin, keys};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::engine::{PolicyLayer, SkillLayer};
 use toolfold::policy::canonical::digest;
-use toolfold::policy::{Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope};
+use toolfold::policy::{
+    Approver, Context, MAX_BYTES, MemoryStore, Policy, PolicyFile, PolicyMode, PolicyScope, Snapshots,
+};
 use toolfold::skill::{Caller, DiskFs};
-use toolfold::store::SqliteStore;
+use toolfold::store::AuditedStore;
 use toolfold_gateway::skills::ServedSkills;
 
 #[derive(Default)]
@@ -37,14 +40,43 @@ pub(super) struct Person {
     pub(super) approver: Approver,
     /// Identifies the channel through which this session receives decisions.
     pub(super) channel: String,
-    pub(super) store: Arc<SqliteStore>,
+    pub(super) store: Arc<dyn AuditedStore>,
+}
+
+/// An opened store.
+struct Opened {
+    store: Arc<dyn AuditedStore>,
+    /// The file of the store. For a store in a database, a path in the state folder: scripts have
+    /// their folders beside it.
+    path: PathBuf,
+    /// The snapshots beside a file. `None` for a store in a database: the files belong to one
+    /// machine, and another replica could not restore them.
+    snapshots: Option<Arc<Edge>>,
+}
+
+impl Opened {
+    fn open(store: Option<&str>, config: &Config) -> Result<Self, Failure> {
+        if let Some(address) = store.filter(|text| postgres::is_address(text)) {
+            let path = state_folder().unwrap_or_else(|| PathBuf::from(".")).join("postgres");
+            return Ok(Self { store: postgres::open_store(address)?, path, snapshots: None });
+        }
+        let (store, path) = make_store(store)?;
+        // The folder must exist before its real path is resolved.
+        let snapshots = Edge::beside_store(&path, config, now_ms());
+        if let Some(why) = snapshots.fault() {
+            let place = Place::file(&folder_of(&path).to_string_lossy());
+            let why = Diagnostic::warning("no-snapshots", place, why);
+            say_all(&[why.help("no call of this session can be undone; check the folder and its permissions")]);
+        }
+        Ok(Self { store: Arc::new(store), path, snapshots: Some(Arc::new(snapshots)) })
+    }
 }
 
 impl Layers {
-    /// Both layers of a conversation that judges calls. `store` is the file for approvals and the
-    /// audit trail, if it is not the one in the user's state folder; `log` is the conversation's
-    /// log, which no call may write; then the tenant, empty if the store has only one, and the
-    /// conversation's id.
+    /// Both layers of a conversation that judges calls. `store` is the file or the database for
+    /// approvals and the audit trail, if it is not the one in the user's state folder; `log` is the
+    /// conversation's log, which no call may write; then the tenant, empty if the store has only
+    /// one, and the conversation's id.
     pub(super) fn judging(
         config: &Config,
         store: Option<&str>,
@@ -53,24 +85,21 @@ impl Layers {
     ) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
-        let (store, path) = make_store(store)?;
-        let store = Arc::new(store);
-        let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
+        let Opened { store, path, snapshots } = Opened::open(store, config)?;
+        let clock = store.clone();
+        let (layer, approver) =
+            PolicyLayer::open(policy, store.clone(), move || clock.time_ms().unwrap_or_else(now_ms));
         let mut own = guarded(config);
-        // The folder must exist before its real path is resolved.
-        let snapshots = Edge::beside_store(&path, config, now_ms());
         let undo = folder_of(&path);
-        if let Some(why) = snapshots.fault() {
-            let why = Diagnostic::warning("no-snapshots", Place::file(&undo.to_string_lossy()), why);
-            say_all(&[why.help("no call of this session can be undone; check the folder and its permissions")]);
+        if snapshots.is_some() {
+            own.extend([path.as_path(), &undo]);
         }
-        own.extend([path.as_path(), &undo]);
         own.extend(log.map(Path::new));
         let channel = channel(id)?;
         let mut context = context(&own);
         tenant.clone_into(&mut context.tenant);
         let mut layer = layer.context(context);
-        layer.snapshots = Some(Arc::new(snapshots));
+        layer.snapshots = snapshots.map(|own| own as Arc<dyn Snapshots>);
         layer.channel = Some(channel.as_str().into());
         if OwnDisk::CAN_LOOK {
             layer.disk = Some(Arc::new(OwnDisk));

@@ -1,23 +1,26 @@
 //! The store that `approvals`, `grants` and `audit` share: its location, its errors, and the clock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use jiff::Timestamp;
 
 use super::output::Failure;
+use super::postgres;
 use crate::disk::folder_variable;
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::Sealed;
 use toolfold::policy::{ApprovalError, ApprovalState, ApprovalStore, StoreError, StoreErrorKind};
-use toolfold::store::SqliteStore;
+use toolfold::store::{AuditedStore, SqliteStore};
 
 /// Number of records read at once.
 const PAGE: usize = 1_000;
 
 #[derive(Debug, Args)]
 pub(super) struct StoreArgs {
-    /// The store [default: toolfold/approvals.sqlite in the user's state folder]
+    /// The store: a file, or postgres://USER@HOST/DATABASE [default: toolfold/approvals.sqlite in
+    /// the user's state folder]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -42,23 +45,49 @@ pub(super) struct OneArgs {
 
 impl StoreArgs {
     /// Opens the store for reading. A store that does not exist is an error.
-    pub(super) fn to_read(&self) -> Result<SqliteStore, Failure> {
-        to_read(&self.path()?)
+    pub(super) fn to_read(&self) -> Result<Arc<dyn AuditedStore>, Failure> {
+        match self.address() {
+            Some(address) => postgres::open_store(address),
+            None => Ok(Arc::new(to_read(&self.path()?)?)),
+        }
     }
 
     /// Opens an existing store for writing. It creates neither a store nor tables in another file.
-    pub(super) fn to_write(&self) -> Result<SqliteStore, Failure> {
+    pub(super) fn to_write(&self) -> Result<Arc<dyn AuditedStore>, Failure> {
+        if let Some(address) = self.address() {
+            return postgres::open_store(address);
+        }
         let path = self.path()?;
         drop(to_read(&path)?);
-        SqliteStore::open(&path).map_err(|why| unusable(&path, why))
+        Ok(Arc::new(SqliteStore::open(&path).map_err(|why| unusable(&path, why))?))
+    }
+
+    /// Opens the store, and creates a file if needed. With its name for messages.
+    pub(super) fn to_create(&self) -> Result<(Arc<dyn AuditedStore>, String), Failure> {
+        if let Some(address) = self.address() {
+            return Ok((postgres::open_store(address)?, postgres::without_password(address)));
+        }
+        let (store, path) = make_store(Some(&self.path()?.to_string_lossy()))?;
+        Ok((Arc::new(store), path.to_string_lossy().into_owned()))
+    }
+
+    /// The address, if the store is in a database.
+    fn address(&self) -> Option<&str> {
+        self.store.as_ref().and_then(|path| path.to_str()).filter(|text| postgres::is_address(text))
     }
 
     /// The flag to repeat in a hint, preceded by a space; empty for the default store.
     pub(super) fn flag(&self) -> String {
-        self.store.as_ref().map(|path| format!(" --store {}", visible(&path.to_string_lossy()))).unwrap_or_default()
+        let text = |path: &PathBuf| postgres::without_password(&path.to_string_lossy());
+        self.store.as_ref().map(|path| format!(" --store {}", visible(&text(path)))).unwrap_or_default()
     }
 
+    /// The file of the store.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        if self.address().is_some() {
+            return Err(Failure::usage("this command needs a store in a file")
+                .help("snapshots and scripts belong to one machine: name a file with --store FILE"));
+        }
         self.store.clone().or_else(default_store).ok_or_else(nowhere)
     }
 }
@@ -166,7 +195,7 @@ fn store_failure(why: &StoreError) -> Failure {
 }
 
 /// The next records after the number `after`, which is updated. `None` at the end.
-pub(crate) fn next_page(store: &SqliteStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
+pub(crate) fn next_page(store: &dyn AuditedStore, after: &mut u64) -> Result<Option<Vec<Sealed>>, Failure> {
     let page = store.records(*after, PAGE).map_err(failure)?;
     Ok(page.last().map(|last| last.seq).map(|last| {
         *after = last;

@@ -33,6 +33,7 @@ mod out_file;
 mod output;
 mod pins;
 mod policy;
+mod postgres;
 mod presented;
 mod probe;
 mod profile;

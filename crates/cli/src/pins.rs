@@ -1,5 +1,6 @@
 //! `toolfold pins`: the accepted definitions of tools behind the gateway, and their changes.
 
+mod place;
 mod show;
 pub(super) mod store;
 
@@ -7,9 +8,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
+use self::place::PinPlace;
 pub(crate) use self::show::PinsAnswer;
 use self::store::{PinFile, PinFiles, pins_folder};
 use super::output::{Failure, Outcome, emit, emit_json};
+use super::postgres;
 use super::similar::did_you_mean;
 use toolfold::diagnostic::{Diagnostic, Place, visible};
 use toolfold_gateway::pins::FIELDS;
@@ -111,9 +114,24 @@ struct TenantArgs {
     /// The tenant whose pins these are [default: the pins of a gateway without tenants]
     #[arg(long, value_name = "TENANT")]
     tenant: Option<String>,
+
+    /// The database of several gateways, as their --state names it [default: the files of the
+    /// user's state folder]
+    #[arg(long, value_name = "ADDRESS")]
+    state: Option<String>,
 }
 
 impl TenantArgs {
+    fn place(&self) -> Result<PinPlace, Failure> {
+        let Some(address) = &self.state else { return Ok(PinPlace::Files(self.files()?)) };
+        if !postgres::is_address(address) {
+            let why = "--state does not name a database; the pins of gateways with a file are in the state folder";
+            return Err(Failure::usage(why).help("omit --state, or give postgres://USER@HOST/DATABASE"));
+        }
+        let of_tenant = self.tenant.as_deref().map(|tenant| postgres::of_tenant(address, tenant));
+        PinPlace::shared(of_tenant.as_deref().unwrap_or(address))
+    }
+
     fn files(&self) -> Result<PinFiles, Failure> {
         let tenant = self.tenant.as_deref();
         if tenant.is_some_and(|name| name.contains(['/', '\\', '.'])) {
@@ -127,7 +145,7 @@ impl TenantArgs {
 pub(super) fn run_pins(command: &PinsCommand) -> Outcome {
     match command {
         PinsCommand::List(args) => {
-            let (files, damaged) = chosen(&args.of.files()?, args.server.as_deref())?;
+            let (files, damaged) = chosen(&args.of.place()?, args.server.as_deref())?;
             if args.json {
                 emit_json(&PinsAnswer::new(&files, damaged.clone()))?;
             } else {
@@ -136,7 +154,7 @@ pub(super) fn run_pins(command: &PinsCommand) -> Outcome {
             finished(damaged)
         }
         PinsCommand::Diff(args) => {
-            let (files, damaged) = chosen(&args.of.files()?, args.server.as_deref())?;
+            let (files, damaged) = chosen(&args.of.place()?, args.server.as_deref())?;
             if let Some(tool) = &args.tool {
                 files.iter().try_for_each(|file| known_tool(file, tool))?;
             }
@@ -149,7 +167,7 @@ pub(super) fn run_pins(command: &PinsCommand) -> Outcome {
 }
 
 /// The files of one server, or of all, and why others cannot be used.
-fn chosen(all: &PinFiles, server: Option<&str>) -> Result<(Vec<PinFile>, Vec<String>), Failure> {
+fn chosen(all: &PinPlace, server: Option<&str>) -> Result<(Vec<PinFile>, Vec<String>), Failure> {
     let (mut files, mut damaged) = (Vec::new(), Vec::new());
     for file in all.all().map_err(Failure::wrong)? {
         match file {
@@ -188,7 +206,7 @@ fn known_tool(file: &PinFile, tool: &str) -> Result<(), Failure> {
 }
 
 fn accept(args: &AcceptArgs) -> Outcome {
-    let all = args.of.files()?;
+    let all = args.of.place()?;
     let (files, _) = chosen(&all, Some(&args.server))?;
     let mut accepted = Vec::new();
     for file in &files {
@@ -212,7 +230,7 @@ fn accept(args: &AcceptArgs) -> Outcome {
                 }
             }
         };
-        all.change_file(&file.path, &change).map_err(Failure::wrong)?;
+        all.change(&file.path, &change).map_err(Failure::wrong)?;
         accepted
             .extend(names.into_iter().map(|name| format!("accepted {} of {}\n", visible(name), visible(&file.server))));
     }
@@ -225,11 +243,11 @@ fn ignore(args: &IgnoreArgs) -> Outcome {
         let help = did_you_mean(&args.field, FIELDS).unwrap_or_else(|| format!("use one of {}", FIELDS.join(", ")));
         return Err(Failure::usage(format!("`{}` is not a pinned field", visible(&args.field))).help(help));
     }
-    let all = args.of.files()?;
+    let all = args.of.place()?;
     let (files, _) = chosen(&all, Some(&args.server))?;
     for file in &files {
         known_tool(file, &args.tool)?;
-        let changed = all.change_file(&file.path, &|pins| {
+        let changed = all.change(&file.path, &|pins| {
             if let Some(pin) = pins.tools.get_mut(&args.tool) {
                 pin.ignored.insert(args.field.clone());
             }

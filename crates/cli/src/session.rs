@@ -116,7 +116,7 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     progress("reading requests from standard input, one JSON object per line; see toolfold session --help");
     let ended = converse(&mut dialogue);
     if let (Some(file), Some(store)) = (&args.checkpoint, store)
-        && let Some(head) = take_checkpoint(&store)?
+        && let Some(head) = take_checkpoint(&*store)?
     {
         append(file, &head)?;
     }

@@ -28,7 +28,6 @@ use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use crate::configuration::units::size_text;
 use toolfold::diagnostic::visible;
-use toolfold::policy::ApprovalStore;
 use toolfold::policy::audit::{Entry, Kind};
 
 const AFTER_HELP: &str = "\
@@ -90,9 +89,9 @@ fn snapshots(args: &UndoArgs, folder: Option<&Folder>) -> Vec<Snapshot> {
 }
 
 fn list_snapshots(args: &UndoArgs) -> Result<(), Failure> {
-    let store = args.rest.store.to_read()?;
-    let known = audited(&store)?;
-    let folder = Folder::of_store(&args.rest.store.path()?).ok();
+    let path = args.rest.store.path()?;
+    let known = audited(&*args.rest.store.to_read()?)?;
+    let folder = Folder::of_store(&path).ok();
     let all = snapshots(args, folder.as_ref());
     let Some(folder) = folder.filter(|_| !all.is_empty()) else {
         return if args.rest.json { emit("[]\n") } else { emit("no call has a snapshot\n") };
@@ -222,7 +221,7 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     let at = find_snapshot(&all, call)?.ok_or_else(none)?;
     let (Some(snapshot), later) = (all.get(at), all.get(at + 1..).unwrap_or_default()) else { return Err(none()) };
     let mut snapshot = snapshot.clone();
-    let Standing { state, plan, why } = standing(&folder, &snapshot, &audited(&store)?, later);
+    let Standing { state, plan, why } = standing(&folder, &snapshot, &audited(&*store)?, later);
     let id = snapshot.id.clone();
     let can = matches!(state, State::Ready | State::Partly | State::AsBefore);
     let forced = args.force && matches!(state, State::Changed | State::Running | State::Unreported);
@@ -236,7 +235,7 @@ fn undo(args: &UndoArgs, call: &str) -> Result<(), Failure> {
     if args.dry_run {
         return tell(args, &snapshot, &plan.steps);
     }
-    args.key.require(&store, &args.rest.store.flag())?;
+    args.key.require(&*store, &args.rest.store.flag())?;
     let record = |outcome: &str| {
         let mut entry = Entry::new(Kind::Undone, now_ms());
         entry.session.clone_from(&snapshot.session);

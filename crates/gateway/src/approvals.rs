@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use toolfold::policy::gate::open;
 use toolfold::policy::{Answer, Approval, ApprovalError, Approver, StoreError, StoreErrorKind};
-use toolfold::store::SqliteStore;
+use toolfold::store::{AuditedStore, SqliteStore};
 
 use self::audit::Audit;
 use crate::dashboard::Clock;
@@ -35,9 +35,10 @@ pub struct Shown {
 
 /// The approvals and the audit trail of one store.
 pub struct Approvals {
-    store: Arc<SqliteStore>,
+    store: Arc<dyn AuditedStore>,
     approver: Approver,
-    path: PathBuf,
+    /// The file of the store, if it is one.
+    path: Option<PathBuf>,
     clock: Clock,
     audit: Mutex<Audit>,
     shown: watch::Sender<Shown>,
@@ -48,7 +49,7 @@ pub struct Approvals {
 
 impl std::fmt::Debug for Approvals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Approvals").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Approvals").field("store", &self.store).finish_non_exhaustive()
     }
 }
 
@@ -68,19 +69,25 @@ impl Approvals {
     /// # Errors
     /// If the file cannot be used as a store.
     pub fn open_store(path: &Path, by: &str, clock: Clock) -> Result<Self, ApprovalError> {
-        let store = Arc::new(SqliteStore::open(path)?);
+        let own = Self::of_store(Arc::new(SqliteStore::open(path)?), by, clock);
+        Ok(Self { path: Some(path.to_owned()), ..own })
+    }
+
+    /// The approvals of an open store. `by` is recorded with each answer.
+    #[must_use]
+    pub fn of_store(store: Arc<dyn AuditedStore>, by: &str, clock: Clock) -> Self {
         let (_, approver) = open(store.clone());
         let none: Arc<str> = "null".into();
-        Ok(Self {
+        Self {
             store,
             approver: approver.named(by),
-            path: path.to_owned(),
+            path: None,
             clock,
             audit: Mutex::default(),
             shown: watch::channel(Shown { approvals: none.clone(), audit: none }).0,
             viewers: AtomicUsize::new(0),
             wakes: Notify::new(),
-        })
+        }
     }
 
     /// The number of pending approvals. Reads the store, so it may block.
@@ -120,7 +127,7 @@ impl Approvals {
         let approvals = rows::approvals(pending.map_err(|why| why.to_string()));
         let audit = {
             let mut own = self.audit();
-            own.read_new_records(&self.store);
+            own.read_new_records(&*self.store);
             own.to_json()
         };
         self.shown.send_if_modified(|shown| {
@@ -139,8 +146,11 @@ impl Approvals {
         if !self.audit().begin(began) {
             return;
         }
-        // A separate connection: approvals are read and answered during the verification.
-        let verified = SqliteStore::open_to_read(&self.path).and_then(|store| store.verify(&[]));
+        let verified = match &self.path {
+            // A separate connection: approvals are read and answered during the verification.
+            Some(path) => SqliteStore::open_to_read(path).and_then(|store| store.verify(&[])),
+            None => self.store.verify(&[]),
+        };
         self.audit().verified(verified, began, (self.clock)());
         self.refresh();
     }

@@ -18,6 +18,8 @@ pub mod object;
 pub mod otel;
 pub mod outbox;
 pub mod pins;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod results;
 pub mod rpc;
 pub mod run;

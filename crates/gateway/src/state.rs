@@ -13,9 +13,10 @@ mod sqlite;
 mod tests;
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use self::clock::Clock;
 pub use self::memory::MemoryState;
@@ -26,6 +27,9 @@ pub use self::sqlite::SqliteState;
 /// How long a conversation is stored after its last change, in milliseconds. Seven days: a client
 /// that is suspended over a weekend can resume.
 pub const LIFE_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// How often a process looks for messages, unless the store says that there is one.
+pub(crate) const POLL: Duration = Duration::from_secs(1);
 
 /// The future that a method of a store returns.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StateError>> + Send + 'a>>;
@@ -77,6 +81,18 @@ pub enum Written {
     Changed(u64),
 }
 
+/// A message that a process has left for the others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftMessage {
+    /// Its number, unique in the store.
+    pub number: i64,
+    /// The name of the entry that it is for.
+    pub name: String,
+    /// The message.
+    pub value: Vec<u8>,
+}
+
 /// A store of state. Every method is atomic.
 pub trait StateStore: Send + Sync + fmt::Debug {
     /// The store's time, in milliseconds since 1970.
@@ -107,4 +123,29 @@ pub trait StateStore: Send + Sync + fmt::Debug {
 
     /// Whether other processes may write to the store after an entry was read.
     fn is_shared(&self) -> bool;
+
+    /// Whether processes can leave messages for each other. Default: they cannot.
+    fn carries_messages(&self) -> bool {
+        false
+    }
+
+    /// Leaves a message for the processes that serve an entry. It is kept for a minute.
+    fn leave_message<'a>(&'a self, key: &'a StateKey, message: Vec<u8>) -> BoxFuture<'a, ()> {
+        let _ = (key, message);
+        Box::pin(ready(Ok(())))
+    }
+
+    /// The messages that were left for a tenant's entries, oldest first.
+    fn messages<'a>(&'a self, tenant: &'a str, names: Vec<String>) -> BoxFuture<'a, Vec<LeftMessage>> {
+        let _ = (tenant, names);
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// Waits until a message may have been left, or for a second.
+    fn until_message(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            tokio::time::sleep(POLL).await;
+            Ok(())
+        })
+    }
 }

@@ -5,6 +5,8 @@ mod cases;
 mod commands;
 mod doc_example;
 mod fixture;
+#[cfg(target_os = "linux")]
+mod postgres;
 mod times;
 
 /// Returns a value with some of its public fields set: `with!(Context::default(), skill = true)`.
@@ -21,4 +23,6 @@ pub use cases::{Cases, cases, cases_of, faults, sample};
 pub use commands::command;
 pub use doc_example::doc_example;
 pub use fixture::fixture;
+#[cfg(target_os = "linux")]
+pub use postgres::Postgres;
 pub use times::{Time, slowest, started, timed};

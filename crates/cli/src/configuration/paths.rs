@@ -31,8 +31,9 @@ impl ConfigFile<'_> {
     }
 }
 
-/// A path below a folder; an absolute path, `~`, `-` and an empty path are returned unchanged.
+/// A path below a folder; an absolute path, `~`, `-`, the address of a database and an empty path
+/// are returned unchanged.
 fn path_below(folder: &str, path: &str) -> String {
-    let is_relative = !path.is_empty() && path != "-" && !path.starts_with(['/', '~']);
+    let is_relative = !path.is_empty() && path != "-" && !path.starts_with(['/', '~']) && !path.contains("://");
     if is_relative { format!("{folder}/{path}") } else { path.to_owned() }
 }

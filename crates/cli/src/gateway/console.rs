@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::layers::judges;
 use super::super::ledger::{default_store, make_store, now_ms, to_read, user};
 use super::super::output::Failure;
+use super::super::postgres;
 use crate::configuration::Config;
 use toolfold::tokens::{Encoding, Meter as Counting, Tiktoken, TokenCounter};
 use toolfold_gateway::approvals::Approvals;
@@ -32,6 +33,13 @@ pub(super) fn approvals(
     store: Option<&str>,
     console: bool,
 ) -> Result<Option<Arc<Approvals>>, Failure> {
+    let by = format!("{}, by the gateway's console", user());
+    if let Some(address) = store.filter(|text| postgres::is_address(text)) {
+        if !judges(config) && !console {
+            return Ok(None);
+        }
+        return Ok(Some(Arc::new(Approvals::of_store(postgres::open_store(address)?, &by, now_ms))));
+    }
     let path = if judges(config) {
         make_store(store)?.1
     } else {
@@ -40,7 +48,6 @@ pub(super) fn approvals(
         drop(to_read(&path)?);
         path
     };
-    let by = format!("{}, by the gateway's console", user());
     match Approvals::open_store(&path, &by, now_ms) {
         Ok(approvals) => Ok(Some(Arc::new(approvals))),
         Err(why) => Err(Failure::unmeasured(format!("{}: cannot be used as a store: {why}", path.display()))),

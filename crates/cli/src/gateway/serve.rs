@@ -10,6 +10,7 @@ use clap::Args;
 use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, warn};
 use super::super::pins::store::{PinFiles, pins_folder};
+use super::super::postgres;
 use super::super::skills::supervisor;
 use super::console;
 use super::layers::{OpenLayers, read_lock};
@@ -65,7 +66,8 @@ pub(super) struct ServeArgs {
     tenant: Vec<String>,
 
     /// Store HTTP sessions in this file, so that they survive a restart, and several gateways on
-    /// this machine can serve them
+    /// this machine can serve them; or sessions, approvals, audit trail and pins in the database
+    /// postgres://USER@HOST/DATABASE, for gateways on several machines
     #[arg(long, value_name = "FILE")]
     state: Option<String>,
 
@@ -144,6 +146,10 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     let mut secrets: Vec<&String> = tenants.iter().map(|own| &own.token_env).collect();
     secrets.extend(&gateway.token_env);
     secrets.extend(&gateway.state_key_env);
+    let password = postgres::PASSWORD.to_owned();
+    let shared = shared_address(args, &config)?;
+    secrets.extend(shared.is_some().then_some(&password));
+    let store = shared.as_deref().or(args.store.as_deref());
     for name in secrets {
         // Servers must not inherit the gateway's own secrets.
         for server in &mut servers {
@@ -185,25 +191,25 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         guard_servers();
     }
     let layers = |store, tenant: &str| Arc::new(OpenLayers::new(config.clone(), store, &servers).of_tenant(tenant));
-    let mut settings = Settings::new(servers.clone(), layers(args.store.clone(), ""), seal(&config)?);
+    let mut settings = Settings::new(servers.clone(), layers(store.map(str::to_owned), ""), seal(&config)?);
     settings.always_namespace = gateway.namespace;
     settings.elicits = gateway.elicitation;
     settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
     settings.watch = watch;
-    settings.pins = Some(pins(None, gateway.on_change));
+    settings.pins = Some(pins(shared.as_deref(), None, gateway.on_change)?);
     let shortens = servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0));
     settings.large = if shortens { large_results(&config, None) } else { None };
     settings.selection = Selection::of_toolsets(args.toolsets.as_deref(), args.read_only).map_err(Failure::usage)?;
-    settings.profiles = profiles(&config, (args.store.as_deref(), ""), &servers)?;
+    settings.profiles = profiles(&config, (store, ""), &servers)?;
     settings.selection.check_names(&settings).map_err(Failure::usage)?;
     check_profiles(&config, &settings)?;
     if let Some(address) = &gateway.http {
         let mut all = Vec::new();
         for own in &tenants {
-            let store = own.store(args.store.as_deref())?;
+            let store = own.store(store)?;
             let mut settings = settings.clone();
             settings.tenant = own.name.as_str().into();
-            settings.pins = Some(pins(Some(&own.name), gateway.on_change));
+            settings.pins = Some(pins(shared.as_ref().map(|_| store.as_str()), Some(&own.name), gateway.on_change)?);
             settings.large = if shortens { large_results(&config, Some(&own.name)) } else { None };
             settings.profiles = profiles(&config, (Some(&store), &own.name), &servers)?;
             settings.layers = layers(Some(store), &own.name);
@@ -212,7 +218,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         if all.is_empty() {
             all.push(settings);
         }
-        let served = serve_http(args, &config, address, (all, &tenants), dashboard);
+        let served = serve_http(args, &config, address, (all, &tenants, store), dashboard);
         telemetry.flush();
         return served;
     }
@@ -241,7 +247,7 @@ fn serve_http(
     args: &ServeArgs,
     config: &Config,
     address: &str,
-    (settings, tenants): (Vec<Settings>, &[Tenant]),
+    (settings, tenants, store): (Vec<Settings>, &[Tenant], Option<&str>),
     dashboard: Option<Dashboard>,
 ) -> Outcome {
     let listen = address.parse().map_err(|_| {
@@ -256,9 +262,12 @@ fn serve_http(
         http.guard = http.guard.tenant(&own.name, &variable(&own.token_env)?);
     }
     if let Some(path) = &config.settings.gateway.state {
-        let state =
-            SqliteState::open_file(Path::new(path)).map_err(|why| Failure::unmeasured(format!("{path}: {why}")))?;
-        http.state = Arc::new(state);
+        http.state = if postgres::is_address(path) {
+            postgres::open_state(path)?
+        } else {
+            let state = SqliteState::open_file(Path::new(path));
+            Arc::new(state.map_err(|why| Failure::unmeasured(format!("{path}: {why}")))?)
+        };
     }
     if let Some(most) = args.max_sessions {
         http.max_sessions = most as usize;
@@ -270,7 +279,7 @@ fn serve_http(
     }
     let opened = if args.console { Some(console::guard(&http.guard, tenants.is_empty())?) } else { None };
     if tenants.is_empty() {
-        http.approvals = console::approvals(config, args.store.as_deref(), args.console)?;
+        http.approvals = console::approvals(config, store, args.console)?;
     }
     (http.dashboard, http.console) = (dashboard, opened.as_ref().map(|(guard, _)| guard.clone()));
     let listens = |address| {
@@ -324,13 +333,33 @@ fn change_times(times: &mut Times, changes: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pins of a tenant; without a state folder they end with the process.
-fn pins(tenant: Option<&str>, on_change: OnChange) -> Pins {
+/// The address of the database that holds all state, if there is one.
+fn shared_address(args: &ServeArgs, config: &Config) -> Result<Option<String>, Failure> {
+    let Some(address) = config.settings.gateway.state.clone().filter(|text| postgres::is_address(text)) else {
+        return match args.store.as_deref().filter(|text| postgres::is_address(text)) {
+            Some(_) => Err(Failure::usage("--store names a database, which holds all state of a gateway")
+                .help("give the address with --state, and omit --store")),
+            None => Ok(None),
+        };
+    };
+    if args.store.is_some() {
+        let why = "the database of --state holds the approvals and the audit trail, too";
+        return Err(Failure::usage(why).help("omit --store"));
+    }
+    Ok(Some(address))
+}
+
+/// The pins of a tenant: in a database, or in files. Without a state folder they end with the
+/// process.
+fn pins(shared: Option<&str>, tenant: Option<&str>, on_change: OnChange) -> Result<Pins, Failure> {
+    if let Some(address) = shared {
+        return Ok(Pins::new(Arc::new(postgres::open_pins(address)?), on_change));
+    }
     let Some(folder) = pins_folder(tenant) else {
         warn("changed tools are noticed only until the gateway ends: neither XDG_STATE_HOME nor HOME is set");
-        return Pins::new(Arc::new(MemoryPins::default()), on_change);
+        return Ok(Pins::new(Arc::new(MemoryPins::default()), on_change));
     };
-    Pins::new(Arc::new(PinFiles::in_folder(folder)), on_change)
+    Ok(Pins::new(Arc::new(PinFiles::in_folder(folder)), on_change))
 }
 
 fn failure(why: RunError) -> Failure {

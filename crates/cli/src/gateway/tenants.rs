@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::super::ledger::default_store;
 use super::super::output::Failure;
+use super::super::postgres;
 
 /// Maximum length of a tenant's name in characters: it is part of a file's name.
 const MAX_NAME: usize = 32;
@@ -43,8 +44,12 @@ fn bad_tenant(why: String) -> Failure {
 }
 
 impl Tenant {
-    /// The store of its approvals and audit trail, next to the gateway's.
+    /// The store of its approvals and audit trail: a file next to the gateway's, or its rows in the
+    /// same database.
     pub(super) fn store(&self, whole: Option<&str>) -> Result<String, Failure> {
+        if let Some(address) = whole.filter(|text| postgres::is_address(text)) {
+            return Ok(postgres::of_tenant(address, &self.name));
+        }
         let Some(whole) = whole.map(PathBuf::from).or_else(default_store) else {
             return Err(Failure::usage("no folder for the tenants' stores is known").help("give --store FILE"));
         };

@@ -20,7 +20,7 @@ use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAske
 use crate::similar::did_you_mean;
 use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
 use toolfold::diagnostic::visible;
-use toolfold::policy::{Approval, ApprovalError, ApprovalStore};
+use toolfold::policy::{Approval, ApprovalError};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
 use toolfold::wire::{Arguments, Message};
 

@@ -12,7 +12,7 @@ use super::folder::{Folder, Snapshot};
 use super::restore::{Plan, plan};
 use super::scan::visible_path;
 use toolfold::diagnostic::visible;
-use toolfold::store::SqliteStore;
+use toolfold::store::AuditedStore;
 
 /// The snapshots in the audit trail: the digest of each by its id.
 pub(super) type Audited = BTreeMap<String, String>;
@@ -64,7 +64,7 @@ pub(super) struct Standing {
     pub(super) why: String,
 }
 
-pub(super) fn audited(store: &SqliteStore) -> Result<Audited, Failure> {
+pub(super) fn audited(store: &dyn AuditedStore) -> Result<Audited, Failure> {
     let (mut known, mut after) = (Audited::new(), 0);
     while let Some(page) = next_page(store, &mut after)? {
         for record in &page {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use toolfold::diagnostic::visible;
 use toolfold::policy::audit::{Sealed, Verified};
 use toolfold::policy::{ApprovalError, ToolOrigin};
-use toolfold::store::SqliteStore;
+use toolfold::store::AuditedStore;
 
 /// Maximum number of displayed records.
 const SHOWN: usize = 50;
@@ -63,11 +63,11 @@ struct Shown<'a> {
 }
 
 impl Audit {
-    pub(super) fn read_new_records(&mut self, store: &SqliteStore) {
+    pub(super) fn read_new_records(&mut self, store: &dyn AuditedStore) {
         self.error = self.read_on(store).err().map(|why| visible(&why.to_string()).into_owned());
     }
 
-    fn read_on(&mut self, store: &SqliteStore) -> Result<(), ApprovalError> {
+    fn read_on(&mut self, store: &dyn AuditedStore) -> Result<(), ApprovalError> {
         let mut after = match self.last {
             Some(last) => last,
             // If records are missing, the last number exceeds their count, and more pages are read.

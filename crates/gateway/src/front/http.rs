@@ -2,6 +2,7 @@
 
 mod connections;
 pub mod console;
+mod elsewhere;
 mod events;
 pub mod guard;
 mod headers;
@@ -175,12 +176,14 @@ impl Listening {
     pub async fn serve(self) -> std::io::Result<()> {
         let Self { listener, front } = self;
         let sweeper = tokio::spawn(sweep(front.clone()));
+        let hearer = tokio::spawn(hear(front.clone()));
         let HttpSettings { guard, dashboard, approvals, console, .. } = front.http.clone();
         let status = Status {
             guard: guard.clone(),
             dashboard: dashboard.clone(),
             approvals: approvals.clone(),
             connections: listener.connections.clone(),
+            state: front.http.state.clone(),
         };
         let console =
             dashboard.zip(console).map(|(dashboard, guard)| Console::new(dashboard, approvals.clone(), guard));
@@ -213,6 +216,7 @@ impl Listening {
             })
             .await;
         sweeper.abort();
+        hearer.abort();
         if let Some(attending) = attending {
             attending.abort();
         }
@@ -232,6 +236,19 @@ async fn sweep(front: Arc<Front>) {
         let done = tokio::join!(store.purge(), clock.set_by(&**store));
         if let (Err(why), _) | (_, Err(why)) = done {
             tracing::error!("{why}");
+        }
+    }
+}
+
+/// Delivers the messages of clients that other processes got.
+async fn hear(front: Arc<Front>) {
+    let store = &front.state.store;
+    while store.carries_messages() {
+        if let Err(why) = store.until_message().await {
+            tracing::debug!("{why}");
+        }
+        for own in front.tenants.values() {
+            own.sessions.deliver_left().await;
         }
     }
 }

@@ -79,6 +79,20 @@ async fn a_store_in_a_file_passes_all_tests() {
     keeps_its_word(&folder.store()).await;
 }
 
+#[cfg(all(feature = "postgres", target_os = "linux"))]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_in_postgres_passes_all_tests() {
+    use crate::postgres::{Address, PostgresState, migrate};
+
+    let Some(server) = toolfold_testing::Postgres::start("state") else { return };
+    let database = server.database();
+    let at = |role| Address::parse(&server.address(role, &database), None).unwrap();
+    migrate(&at("owner"), "app").unwrap();
+    let store = PostgresState::open(&at("app")).unwrap();
+    keeps_its_word(&store).await;
+    writers_share_no_version(|| store.clone()).await;
+}
+
 #[tokio::test]
 async fn memory_removes_the_least_recently_written_entries() {
     let store = MemoryState::new();
@@ -99,8 +113,12 @@ async fn memory_removes_the_least_recently_written_entries() {
 #[tokio::test]
 async fn concurrent_writers_never_share_a_version() {
     let folder = Folder::new("many");
+    writers_share_no_version(|| folder.store()).await;
+}
+
+async fn writers_share_no_version<S: StateStore + 'static>(open: impl Fn() -> S) {
     let tasks = (0..8).map(|_| {
-        let store = folder.store();
+        let store = open();
         tokio::spawn(async move {
             let (own, mut written) = (key("t", "one"), Vec::new());
             while written.len() < 25 {
@@ -119,7 +137,7 @@ async fn concurrent_writers_never_share_a_version() {
     all.sort_unstable();
     assert_eq!(all, (1..=200).collect::<Vec<u64>>());
     let used: Vec<bool> = futures_util::future::join_all((0..8).map(|number| {
-        let (store, by) = (Arc::new(folder.store()), number.to_string());
+        let (store, by) = (Arc::new(open()), number.to_string());
         async move { store.consume(&key("t", "token"), &by, 60_000).await.unwrap() }
     }))
     .await;

@@ -5,3 +5,6 @@
 
 mod clients;
 mod console;
+#[cfg(all(feature = "postgres", target_os = "linux"))]
+mod postgres;
+mod stores;

@@ -20,6 +20,8 @@ pub(crate) mod place;
 mod policy;
 mod process;
 mod renewed;
+#[cfg(all(feature = "postgres", target_os = "linux"))]
+mod replicas;
 mod search;
 mod selection;
 mod several;

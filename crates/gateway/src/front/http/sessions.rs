@@ -15,6 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use super::connections::{Connections, try_later};
+use super::elsewhere::Elsewhere;
 use super::session::{Session, StoredSession};
 use super::{SESSION, Times, VERSION, accepted, plain_text, refused};
 use crate::rpc::{Id, Message, code, error_member};
@@ -51,13 +52,15 @@ pub(super) struct Sessions {
     open: Mutex<HashMap<String, Arc<Session>>>,
     /// Held while a session is resumed, so that two requests do not resume it twice.
     taking_up: tokio::sync::Mutex<()>,
+    elsewhere: Elsewhere,
 }
 
 impl Sessions {
     pub(super) fn new(settings: Settings, id: &str, most: usize, times: Times, connections: Arc<Connections>) -> Self {
         let (open, taking_up) = (Mutex::default(), tokio::sync::Mutex::default());
         let room = Arc::new(Semaphore::new(most));
-        Self { settings, id: id.to_owned(), most, room, times, connections, open, taking_up }
+        let elsewhere = Elsewhere::new();
+        Self { settings, id: id.to_owned(), most, room, times, connections, open, taking_up, elsewhere }
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
@@ -79,10 +82,19 @@ impl Sessions {
                 session.answer_request(request, has_empty_events).await
             }
             other => {
+                self.elsewhere.leave(&self.settings, session.state_key(), &other).await;
                 session.say(other).await;
                 accepted()
             }
         }
+    }
+
+    /// Delivers the messages of clients that other processes got, to sessions in which something
+    /// may wait for them.
+    pub(super) async fn deliver_left(&self) {
+        let open: Vec<Arc<Session>> = self.lock_sessions().values().cloned().collect();
+        let busy: Vec<Arc<Session>> = open.into_iter().filter(|session| session.quiet_since().is_none()).collect();
+        self.elsewhere.deliver(&self.settings, &busy).await;
     }
 
     async fn begin(&self, message: Message, selection: &Selection) -> Response {
@@ -214,7 +226,11 @@ impl Sessions {
                     session.forget().await;
                     Err(unknown_session())
                 }
-                Err(why) => Err(unkept(&why)),
+                // The session is open here, and what a call must record fails on its own.
+                Err(why) => {
+                    tracing::error!("{why}; an open session continues without changes by other processes");
+                    Ok(session)
+                }
             },
             None => self.take_up(name).await,
         }
@@ -286,7 +302,7 @@ pub(super) fn unkept(why: &StateError) -> Response {
 }
 
 /// 64 random bits, in hexadecimal digits.
-fn random() -> Option<String> {
+pub(super) fn random() -> Option<String> {
     let mut bits = [0u8; 8];
     getrandom::fill(&mut bits).ok()?;
     Some(bits.iter().map(|byte| format!("{byte:02x}")).collect())

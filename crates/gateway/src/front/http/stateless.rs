@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::events::{self, Event};
-use super::sessions::unkept;
+use super::sessions::{random, unkept};
 use super::{Times, accepted, json, plain_text, refused};
 use crate::backlog::Backlog;
 use crate::capture::digest_of_texts;
@@ -35,6 +35,8 @@ pub(super) struct Stateless {
     hubs: Mutex<BTreeMap<Selection, Running>>,
     next: AtomicU64,
     times: Times,
+    /// Identifies this process among all that share the store, on any machine.
+    process: String,
 }
 
 /// The maximum number of hubs. Beyond it, the least recently used one ends.
@@ -106,7 +108,8 @@ impl Drop for Waits {
 
 impl Stateless {
     pub(super) fn new(settings: Settings, id: &str, times: Times) -> Self {
-        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0), times }
+        let process = random().unwrap_or_else(|| std::process::id().to_string());
+        Self { settings, id: id.to_owned(), hubs: Mutex::default(), next: AtomicU64::new(0), times, process }
     }
 
     /// Consumes the `requestState` of a request. Returns `false` if it was used before.
@@ -120,7 +123,7 @@ impl Stateless {
             return Ok(true);
         };
         let key = StateKey { tenant: self.settings.tenant.clone(), name: format!("token {token}") };
-        state.store.consume(&key, &format!("{}#{by}", std::process::id()), USED_MS).await
+        state.store.consume(&key, &format!("{}#{by}", self.process), USED_MS).await
     }
 
     fn hub(&self, selection: &Selection) -> Result<(mpsc::Sender<ToHub>, StoredVersion), String> {
@@ -239,8 +242,10 @@ impl Stateless {
             let answer = Message::Response(request.id.clone(), Err(error_member(code::INVALID_PARAMS, why)));
             return Ok(Some(json(StatusCode::OK, &answer)));
         }
-        if let Some(record) = self.changed(kept).await? {
-            drop(hub.send(ToHub::Changed(Box::new(record))).await);
+        match self.changed(kept).await {
+            Ok(Some(record)) => drop(hub.send(ToHub::Changed(Box::new(record))).await),
+            Ok(None) => {}
+            Err(why) => tracing::error!("{why}; the conversation continues without changes by other processes"),
         }
         Ok(None)
     }

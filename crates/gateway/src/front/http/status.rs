@@ -1,6 +1,7 @@
 //! `/healthz` and `/metrics`, for operators.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -13,6 +14,10 @@ use super::guard::Guard;
 use super::plain_text;
 use crate::approvals::Approvals;
 use crate::dashboard::Dashboard;
+use crate::state::StateStore;
+
+/// How long `/healthz` waits for the store of sessions.
+const STATE: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(super) struct Status {
@@ -20,6 +25,8 @@ pub(super) struct Status {
     pub(super) dashboard: Option<Dashboard>,
     pub(super) approvals: Option<Arc<Approvals>>,
     pub(super) connections: Arc<Connections>,
+    /// The store of sessions.
+    pub(super) state: Arc<dyn StateStore>,
 }
 
 impl Status {
@@ -28,9 +35,17 @@ impl Status {
     }
 }
 
+impl Status {
+    /// Whether the store of sessions answers. One in memory always does.
+    async fn has_state(&self) -> bool {
+        let asked = async { self.state.is_shared().then_some(self.state.now_ms())?.await.err() };
+        matches!(tokio::time::timeout(STATE, asked).await, Ok(None))
+    }
+}
+
 /// The status is 200 while the gateway responds: it restarts servers automatically and accepts
-/// calls to the others. A lack of connections or sessions is reported too. For authorized callers,
-/// the text lists the servers that are down.
+/// calls to the others. A lack of connections or sessions, and a store that does not answer, are
+/// reported too. For authorized callers, the text lists the servers that are down.
 async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
     let health = own.dashboard.as_ref().map(Dashboard::health).unwrap_or_default();
     let mut reasons = Vec::new();
@@ -38,6 +53,9 @@ async fn health(State(own): State<Status>, headers: HeaderMap) -> Response {
         reasons.push(format!("degraded: {} of {} servers down", health.down.len(), health.servers));
     }
     reasons.extend(own.connections.overload().map(|why| format!("degraded: {why}")));
+    if !own.has_state().await {
+        reasons.push("degraded: the store of sessions does not answer".to_owned());
+    }
     if reasons.is_empty() {
         return plain_text(StatusCode::OK, "ok");
     }

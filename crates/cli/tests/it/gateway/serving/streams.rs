@@ -27,11 +27,11 @@ fn events(body: &str) -> Vec<(String, Value)> {
     all
 }
 
-struct Open(BufReader<TcpStream>, String);
+pub(crate) struct Open(BufReader<TcpStream>, String);
 
 impl Open {
     /// Makes a request, and reads until the first event.
-    fn start(address: &str, (name, value): (&str, &str), body: &str) -> Self {
+    pub(crate) fn start(address: &str, (name, value): (&str, &str), body: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let head = format!(
@@ -45,6 +45,24 @@ impl Open {
             assert!(own.0.read_line(&mut own.1).unwrap() > 0, "it ended before an event: {}", own.1);
         }
         own
+    }
+
+    /// The messages of the events so far.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn events(&self) -> Vec<Value> {
+        events(&self.1).into_iter().map(|(_, message)| message).collect()
+    }
+
+    /// The rest of a stream that has to end soon: comments keep it open otherwise.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn soon(mut self) -> String {
+        let began = std::time::Instant::now();
+        while began.elapsed() < Duration::from_secs(60) {
+            if self.0.read_line(&mut self.1).unwrap() == 0 {
+                return self.1;
+            }
+        }
+        panic!("the stream does not end: {}", self.1)
     }
 
     fn rest(mut self) -> String {

@@ -200,8 +200,11 @@ impl SkillLayer {
         Self { view: Arc::new(self.view.without(hidden)), declared: Arc::default(), ..self.clone() }
     }
 
-    /// Whether a tool runs the script of a skill that the model may not see.
-    pub(super) fn hides_script(&self, tool: &Tool) -> bool {
+    /// Whether a tool runs the script of a skill that the model may not see, or activates one.
+    pub(super) fn hides_tool(&self, tool: &Tool) -> bool {
+        if let Some(skill) = tool.activates() {
+            return self.view.get(skill).is_none();
+        }
         let Some(run) = tool.skill_run() else { return false };
         let skill = run.facts.get("skill").and_then(Value::as_str);
         skill.is_none_or(|name| self.view.skills().all(|own| own.name() != name))

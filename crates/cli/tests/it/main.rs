@@ -24,6 +24,7 @@ mod search;
 mod session;
 #[cfg(unix)]
 mod skill_places;
+mod skill_runs;
 mod skill_tools;
 mod skills;
 mod skills_run;

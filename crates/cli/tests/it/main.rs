@@ -29,6 +29,7 @@ mod skill_tools;
 mod skills;
 mod skills_run;
 mod store;
+mod sub_agents;
 #[cfg(unix)]
 mod tracked;
 

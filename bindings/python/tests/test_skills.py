@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import toolfold
-from toolfold import CallError, Confirm, Conversation, Engine, Forward, InputError, Reply
+from toolfold import Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Reply
 
 TOOLS = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object", "properties": {}}}}]
 OFFERS = """

@@ -79,3 +79,23 @@ impl Context {
         Some(Arc::new(own.only(&is_allowed)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rpc::raw;
+
+    #[test]
+    fn servers_do_not_receive_the_tools_of_a_sub_agent() {
+        let params = |meta: serde_json::Value| Object::from_params(Some(&raw(&json!({"a": 1, "_meta": meta}))));
+        let sent = |meta| without_child(&params(meta)).to_raw().get().to_owned();
+        assert_eq!(sent(json!({META_CHILD: {"allowed": ["x"]}})), r#"{"a":1}"#);
+        assert_eq!(sent(json!({"other": 2, META_CHILD: {"allowed": []}})), r#"{"a":1,"_meta":{"other":2}}"#);
+        assert_eq!(sent(json!({"other": 2})), r#"{"a":1,"_meta":{"other":2}}"#);
+        let many = vec!["x"; MAX_ALLOWED + 1];
+        assert!(check_child(&params(json!({META_CHILD: {"allowed": many}}))).is_err());
+        assert!(check_child(&params(json!({META_CHILD: {"allowed": ["x"]}}))).is_ok());
+    }
+}

@@ -106,7 +106,7 @@ fn a_sub_agent_of_the_gateway_is_the_one_of_the_line_protocol() {
                     &mut session,
                     &json!({"call": {"id": format!("c{number}"), "name": name, "arguments": arguments}}),
                 );
-                // A forwarded call has no text here, and the number of an approval depends on the store.
+                // The number of an approval depends on the store.
                 let (of_gateway, of_session) = (text(&answer), outcome["content"].as_str());
                 let Some(of_session) = of_session else {
                     panic!("{allowed:?} {name}: {outcome}");

@@ -174,3 +174,20 @@ fn calls_of_two_messages_with_one_id_get_their_own_results() {
     assert_ne!(called[0], called[1]);
     assert_eq!(of("finished"), called);
 }
+
+#[test]
+fn more_runs_than_the_limit_fail_and_the_others_end_with_the_input() {
+    let Some(place) = waiting() else { return };
+    let mut talk = session(&place, "");
+    let own = |at: usize| json!({"id": format!("c{at}"), "name": "skill_wait", "arguments": {"file": "go"}});
+    talk.say(&json!({"calls": (0..66).map(own).collect::<Vec<_>>(), "key": "m"}).to_string());
+    eventually("four run", || running(&place) == 4);
+    assert_eq!(talk.end(), Some(0));
+    let ended = next(&mut talk);
+    let texts: Vec<&str> =
+        ended["outcomes"].as_array().unwrap().iter().map(|own| own["content"].as_str().unwrap()).collect();
+    let with = |part: &str| texts.iter().filter(|text| text.contains(part)).count();
+    assert_eq!((texts.len(), with("the run was cancelled"), with("64 runs have not ended")), (66, 64, 2), "{texts:?}");
+    assert!(texts[64].contains("64 runs") && texts[65].contains("64 runs"), "{texts:?}");
+    assert_eq!(running(&place), 0);
+}

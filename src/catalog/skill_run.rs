@@ -1,4 +1,4 @@
-//! A tool whose calls run the script of a skill.
+//! A tool whose calls run the script of a skill, or activate a skill.
 
 use std::sync::Arc;
 
@@ -48,5 +48,20 @@ impl Tool {
     #[must_use]
     pub fn skill_run(&self) -> Option<&SkillRun> {
         self.skill_run.as_deref()
+    }
+
+    /// Makes each call of the tool an activation of a skill, by the name that selects it: the same
+    /// as a call of `activate_skill` with this name. The tool's arguments are `arguments` and
+    /// `input`. An engine offers the tool only if its skills contain this one.
+    #[must_use]
+    pub fn with_activation(mut self, skill: &str) -> Self {
+        self.activates = Some(Arc::from(skill));
+        self
+    }
+
+    /// The skill that a call of the tool activates; `None` for other tools.
+    #[must_use]
+    pub fn activates(&self) -> Option<&str> {
+        self.activates.as_deref()
     }
 }

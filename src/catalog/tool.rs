@@ -62,6 +62,8 @@ pub struct Tool {
     pub(super) format: Option<Format>,
     pub(super) origin: Origin,
     pub(super) skill_run: Option<Arc<SkillRun>>,
+    /// The skill that a call activates, by the name that selects it.
+    pub(super) activates: Option<Arc<str>>,
     /// The tool's whole text, compact, while it is still valid in the tool's format.
     pub(super) source: Option<Slice>,
 }
@@ -132,6 +134,7 @@ impl Tool {
             format: None,
             origin: Origin::Unknown,
             skill_run: None,
+            activates: None,
             source: None,
         })
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::gate::accepted_name;
 use super::state::{Became, CallRecord};
-use super::{CallError, CallId, Conversation, ForwardNotes};
+use super::{CallError, CallId, Conversation, Forward, ForwardNotes};
 use crate::wire::Answered;
 
 /// The result of a tool.
@@ -66,6 +66,16 @@ impl Conversation {
     pub fn answer(&mut self, id: &CallId, result: impl Into<ToolResult>) -> Result<Vec<Value>, CallError> {
         let own = self.state.at_host(id).ok_or_else(|| CallError::NotAtHost(id.clone()))?;
         let answer = self.answer_part(&own, &result.into())?;
+        Ok(self.wire().wrapped(vec![answer]))
+    }
+
+    /// Like [`answer`](Self::answer), for exactly this call: a call of a later message may have the
+    /// same id.
+    ///
+    /// # Errors
+    /// [`CallError::NotAtHost`] if the call already has its result, or is no longer remembered.
+    pub fn answer_forward(&mut self, call: &Forward, result: impl Into<ToolResult>) -> Result<Vec<Value>, CallError> {
+        let answer = self.answer_part(&call.own, &result.into())?;
         Ok(self.wire().wrapped(vec![answer]))
     }
 

@@ -31,8 +31,13 @@ pub enum StartError {
     #[error("every possible name of the meta-tool `{0}` is already a tool's name: rename one of these tools")]
     NoFreeName(&'static str),
     /// A sub-agent was given unknown tools.
-    #[error("unknown tools: {}", quoted_names(.0))]
-    UnknownTools(Vec<String>),
+    #[error("unknown tools: {}{}", quoted_names(.names), did_you_mean(.near))]
+    UnknownTools {
+        /// The unknown names.
+        names: Vec<String>,
+        /// The most similar known names, at most one per unknown name.
+        near: Vec<String>,
+    },
 }
 
 /// Why a call or a result was not accepted. Nothing has changed.
@@ -94,4 +99,9 @@ pub enum RestoreError {
 /// can break the line.
 pub(super) fn quoted_names(names: &[impl AsRef<str>]) -> String {
     names.iter().map(|name| format!("`{}`", visible(name.as_ref()))).collect::<Vec<_>>().join(", ")
+}
+
+/// The question that ends an error about unknown names; empty without a similar name.
+fn did_you_mean(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", quoted_names(near)) }
 }

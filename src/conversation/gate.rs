@@ -19,7 +19,7 @@ use serde_json::Value;
 use self::blind::Shown;
 pub(super) use self::message::{Arrival, Arrived, Place};
 use self::resolve::Target;
-pub(super) use self::resolve::accepted_name;
+pub(super) use self::resolve::{accepted_name, nearest_tool};
 use super::breaker::Nudge;
 use super::event::Event;
 use super::outcome::{AnswerLabel, Context, Forward, Outcome, PolicyMark};
@@ -149,7 +149,7 @@ impl Conversation {
         let current = CallInProgress { call: &call, arguments: &arguments, digest: &digest, retried, asks_anew };
         let outcome = match target {
             Target::Expand => self.judge_expand(&current),
-            Target::Skill => self.judge_skill(&current),
+            Target::Skill => self.judge_skill(&current, checked),
             Target::BadWrapping(why) => self.bad_wrapping(&current, &why),
             Target::Unknown(name) => self.answer_unknown(&current, &name),
             Target::Tool(index) => match engine.catalog().at(index) {
@@ -295,6 +295,7 @@ impl Conversation {
             arguments_json: arguments.text().into_owned(),
             context: Context { policy: notes.policy, reason: notes.reason.clone(), ..self.context() },
             notes,
+            own: call.own.clone(),
         }
     }
 }

@@ -182,6 +182,8 @@ pub struct Forward {
     pub notes: ForwardNotes,
     /// Arm, variant, policy. The policy decision and its reason are those of `notes`.
     pub context: Context,
+    /// The id under which the conversation remembers the call.
+    pub(super) own: CallId,
 }
 
 /// A call that requires approval.

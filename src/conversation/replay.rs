@@ -1,15 +1,17 @@
 //! Recreates conversations from logs and snapshots, and branches off new ones.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::bound::{Bound, with_accepted_names};
 use super::event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
+use super::gate::nearest_tool;
 use super::start::no_free_name;
 use super::state::{Snapshot, State};
 use super::{Conversation, RestoreError, StartError};
 use crate::engine::{ACTIVATE_SKILL, Engine};
 use crate::profile::{Arm, Naming};
+use crate::skill::SKILL_PREFIX;
 use crate::wire::{Capabilities, MetaRole, Named};
 
 impl Engine {
@@ -82,12 +84,24 @@ impl Engine {
         Ok(conversation)
     }
 
-    /// The same engine with only the named tools; it has skills only if `activate_skill` is among
-    /// them.
+    /// The same engine with only the named tools. With `activate_skill` among them, it has all
+    /// skills, else those that are named as `skill:NAME`.
     fn allowed(&self, names: &[String]) -> Self {
-        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        let allowed: Vec<bool> = self.catalog().iter().map(|tool| names.contains(tool.name().as_str())).collect();
-        let skills = if names.contains(ACTIVATE_SKILL) { self.skills().cloned() } else { None };
+        let all: HashSet<&str> = names.iter().map(String::as_str).collect();
+        let allowed: Vec<bool> = self.catalog().iter().map(|tool| all.contains(tool.name().as_str())).collect();
+        let skills = self.skills().and_then(|layer| {
+            if all.contains(ACTIVATE_SKILL) {
+                return Some(layer.clone());
+            }
+            let (mut own, mut is_declared) = (BTreeSet::new(), false);
+            for (name, skill) in names.iter().filter_map(|name| Some((name, name.strip_prefix(SKILL_PREFIX)?))) {
+                match self.catalog().get(name) {
+                    Some(tool) => own.extend(tool.activates().map(str::to_owned)),
+                    None => is_declared |= own.insert(skill.to_owned()),
+                }
+            }
+            (!own.is_empty()).then(|| layer.only(own, is_declared))
+        });
         self.part(&allowed, skills)
     }
 }
@@ -117,61 +131,33 @@ impl Conversation {
 
     /// Branches off a conversation for a sub-agent that may use only the `allowed` tools. It has
     /// its own id and has opened nothing. Without `expand_tools` in `allowed`, all its tools are
-    /// shown in full; without `activate_skill`, it has no skills. Accepts the host's names and
-    /// those that the model sees.
+    /// shown in full. With `activate_skill`, it has all skills, else those that are named as
+    /// `skill:NAME`. Accepts the host's names and those that the model sees.
     ///
     /// # Errors
-    /// [`StartError::UnknownTools`] if a name is neither a tool of this conversation nor a
-    /// meta-tool.
+    /// [`StartError::UnknownTools`] if a name is neither a tool of this conversation, nor a
+    /// meta-tool, nor a skill.
     pub fn child(&mut self, allowed: &[&str]) -> Result<Self, StartError> {
-        let (mut names, mut unknown) = (Vec::new(), Vec::new());
-        let mut expands = false;
-        for name in allowed {
-            match self.allowed_by_name(name) {
-                Some(Allowed::Tool(own)) => names.push(own),
-                Some(Allowed::Expand) => expands = true,
-                Some(Allowed::Call) => {}
-                Some(Allowed::Skill) => names.push(ACTIVATE_SKILL.to_owned()),
-                None => unknown.push((*name).to_owned()),
-            }
-        }
-        if !unknown.is_empty() {
-            return Err(StartError::UnknownTools(unknown));
-        }
-        let (arm, reason) = match expands {
-            true => (self.arm(), "inherited from the parent conversation"),
-            false => (Arm::Full, "sub-agent without expand_tools"),
-        };
-        let engine = self.engine.allowed(&names);
-        let options = self.state.options.clone();
-        let bound = Bound::for_engine(&engine, self.wire(), arm, &options, &self.limits.name).map_err(no_free_name)?;
-        let state = State::new(self.branch(), self.state.variant.clone(), self.wire());
-        let mut child = Self::new(engine, bound, self.limits.clone(), state);
-        let (wire, model) = (self.wire(), self.state.model.clone());
-        let (reason, limits, allowed) = (reason.to_owned(), self.state.limits.clone(), Some(names));
-        child.record_event(Event::Started { wire, model, arm, reason, options, limits, allowed });
-        Ok(child)
+        let allowed = allowed_names(self, allowed)?;
+        let id = self.branch();
+        with_only(self, allowed, id, "inherited from the parent conversation")
     }
 
-    fn allowed_by_name(&self, name: &str) -> Option<Allowed> {
-        let catalog = self.engine.catalog();
-        // A host's tool takes precedence over a meta-tool of the same name.
-        if let Some(at) = catalog.position(name) {
-            return self.allowed_tool(at);
-        }
-        match self.bound.names.find_named(catalog, name) {
-            Some(Named::Tool(at)) => self.allowed_tool(at),
-            Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
-            Some(Named::Meta(MetaRole::Call(_))) => Some(Allowed::Call),
-            Some(Named::Meta(MetaRole::Skill)) => Some(Allowed::Skill),
-            None => self.allowed_tool(self.bound.names.find_tool(catalog, name)?),
-        }
+    /// The conversation of a sub-agent that a host starts without a parent: this one, before its
+    /// first call, with only the `allowed` tools and skills, as in [`child`](Self::child). Its id
+    /// stays.
+    ///
+    /// # Errors
+    /// As for [`child`](Self::child). In a [partial](crate::engine::EngineBuilder::partial) engine,
+    /// an unknown name is no error: its tool is offered once it is listed.
+    pub fn restricted(&self, allowed: &[&str]) -> Result<Self, StartError> {
+        with_only(self, allowed_names(self, allowed)?, self.state.id.clone(), self.reason())
     }
 
-    /// The tool at a catalog index, as an entry of a sub-agent's list.
-    fn allowed_tool(&self, at: usize) -> Option<Allowed> {
-        let tool = self.engine.catalog().at(at)?;
-        Some(Allowed::Tool(tool.name().as_str().to_owned()))
+    /// Whether the conversation has only some of its engine's tools, as that of a sub-agent.
+    #[must_use]
+    pub fn is_restricted(&self) -> bool {
+        self.state.allowed.is_some()
     }
 
     /// The id of the next conversation that branches off here.
@@ -187,8 +173,76 @@ impl Conversation {
 
 /// The meaning of a name in a sub-agent's list.
 enum Allowed {
-    Tool(String),
+    /// A tool by its catalog name, or a skill as `skill:NAME`.
+    Named(String),
     Expand,
     Call,
     Skill,
+}
+
+/// The catalog names of the allowed tools, with `skill:NAME` for skills, and whether they can be
+/// expanded.
+fn allowed_names(parent: &Conversation, allowed: &[&str]) -> Result<(Vec<String>, bool), StartError> {
+    let (mut names, mut unknown) = (Vec::new(), Vec::new());
+    let mut expands = false;
+    for name in allowed {
+        match allowed_by_name(parent, name) {
+            Some(Allowed::Named(own)) => names.push(own),
+            Some(Allowed::Expand) => expands = true,
+            Some(Allowed::Call) => {}
+            Some(Allowed::Skill) => names.push(ACTIVATE_SKILL.to_owned()),
+            None if parent.engine.is_partial() => names.push((*name).to_owned()),
+            None => unknown.push((*name).to_owned()),
+        }
+    }
+    if unknown.is_empty() {
+        return Ok((names, expands));
+    }
+    let near = unknown.iter().filter_map(|name| nearest_tool(&parent.engine, &parent.bound.names, name));
+    Err(StartError::UnknownTools { near: near.map(str::to_owned).collect(), names: unknown })
+}
+
+/// A new conversation with only the allowed tools. `reason`: why it has its parent's arm, which it
+/// has if its tools can be expanded.
+fn with_only(
+    parent: &Conversation,
+    (names, expands): (Vec<String>, bool),
+    id: String,
+    reason: &str,
+) -> Result<Conversation, StartError> {
+    let (wire, model) = (parent.wire(), parent.state.model.clone());
+    let (arm, reason) = match expands {
+        true => (parent.arm(), reason.to_owned()),
+        false => (Arm::Full, "sub-agent without expand_tools".to_owned()),
+    };
+    let engine = parent.engine.allowed(&names);
+    let options = parent.state.options.clone();
+    let bound = Bound::for_engine(&engine, wire, arm, &options, &parent.limits.name).map_err(no_free_name)?;
+    let state = State::new(id, parent.state.variant.clone(), wire);
+    let mut child = Conversation::new(engine, bound, parent.limits.clone(), state);
+    let (limits, allowed) = (parent.state.limits.clone(), Some(names));
+    child.record_event(Event::Started { wire, model, arm, reason, options, limits, allowed });
+    Ok(child)
+}
+
+fn allowed_by_name(parent: &Conversation, name: &str) -> Option<Allowed> {
+    let (catalog, names) = (parent.engine.catalog(), &parent.bound.names);
+    let tool = |at: usize| Some(Allowed::Named(catalog.at(at)?.name().as_str().to_owned()));
+    // A host's tool takes precedence over a meta-tool of the same name.
+    if let Some(at) = catalog.position(name) {
+        return tool(at);
+    }
+    match names.find_named(catalog, name) {
+        Some(Named::Tool(at)) => tool(at),
+        Some(Named::Meta(MetaRole::Expand)) => Some(Allowed::Expand),
+        Some(Named::Meta(MetaRole::Call(_))) => Some(Allowed::Call),
+        Some(Named::Meta(MetaRole::Skill)) => Some(Allowed::Skill),
+        None => match names.find_tool(catalog, name) {
+            Some(at) => tool(at),
+            None => {
+                let skill = name.strip_prefix(SKILL_PREFIX)?;
+                parent.engine.skills()?.view().get(skill).map(|_| Allowed::Named(name.to_owned()))
+            }
+        },
+    }
 }

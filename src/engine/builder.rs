@@ -167,8 +167,7 @@ impl EngineBuilder {
         let mut skills = self.skills;
         if let Some(policy) = &self.policy {
             skills = skills.map(|skills| skills.permitted(policy));
-            let hides = |tool: &Tool| skills.as_ref().is_some_and(|skills| skills.hides_script(tool));
-            let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool) && !hides(tool)).collect();
+            let kept: Vec<bool> = catalog.iter().map(|tool| !policy.denies_outright(tool)).collect();
             (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
         } else if catalog.iter().any(|tool| tool.skill_run().is_some()) {
             // Without a policy nothing would ask before a script runs.
@@ -177,6 +176,14 @@ impl EngineBuilder {
             let message = "the scripts of skills are not offered as tools, because there is no policy";
             let warning = Diagnostic::warning("script-without-policy", Place::default(), message);
             diagnostics.push(warning.help("set a policy: it decides which scripts run"));
+        }
+        let hides = |tool: &Tool| match &skills {
+            Some(skills) => skills.hides_tool(tool),
+            None => tool.activates().is_some(),
+        };
+        if catalog.iter().any(hides) {
+            let kept: Vec<bool> = catalog.iter().map(|tool| !hides(tool)).collect();
+            (catalog, assignment) = (catalog.filtered(&kept), assignment.filtered(&kept));
         }
         if profile.derived
             && let Some(deferral) = already_defers(&catalog)

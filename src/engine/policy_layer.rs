@@ -97,6 +97,10 @@ impl PolicyLayer {
         if tool.skill_run().is_some() {
             return self.denies_script(tool);
         }
+        // Its calls are judged as activations, and a denied skill is not offered at all.
+        if tool.activates().is_some() {
+            return false;
+        }
         self.policy.denies_outright(name, origin, &self.context_of(tool.into(), ""))
     }
 

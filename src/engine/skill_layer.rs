@@ -1,5 +1,6 @@
 //! Layer 2 in the engine: the skills of `activate_skill` and its answers.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -36,6 +37,22 @@ pub struct SkillLayer {
     declared: Arc<OnceLock<Option<(Tool, CatalogText)>>>,
     /// The skills that a person may start, found on first use.
     person: Arc<OnceLock<Arc<SkillView>>>,
+    /// The skills of a sub-agent that has only these; `None`: all.
+    only: Option<Arc<Only>>,
+}
+
+/// The skills that a sub-agent has.
+struct Only {
+    /// The names that select them.
+    names: BTreeSet<String>,
+    /// Whether `activate_skill` is declared; else their own tools activate them.
+    is_declared: bool,
+}
+
+impl Only {
+    fn of_view(&self, view: &SkillView) -> Arc<SkillView> {
+        Arc::new(view.without(|skill, _| !self.names.contains(view.name_of(skill))))
+    }
 }
 
 /// The library of a layer, and where it was read.
@@ -76,7 +93,7 @@ impl SkillLayer {
     pub fn new(view: SkillView, fs: Arc<dyn SkillFs>) -> Self {
         let (view, facts) = (Arc::new(view), Facts::default());
         let (fit, declared, person) = (Fit::default(), Arc::default(), Arc::default());
-        Self { view, origin: None, fs, facts, clock: None, fit, declared, person }
+        Self { view, origin: None, fs, facts, clock: None, fit, declared, person, only: None }
     }
 
     /// Finds skills in the usual places of these surroundings and in added roots. Every command
@@ -122,7 +139,23 @@ impl SkillLayer {
         let Loaded { value, diagnostics } = changed;
         let fresh = Self::of_library(value, source.clone(), self.fs.clone());
         let (facts, clock, fit) = (self.facts.clone(), self.clock.clone(), self.fit.clone());
-        Loaded { value: Self { facts, clock, fit, ..fresh }, diagnostics }
+        let fresh = Self { facts, clock, fit, ..fresh };
+        let value = match &self.only {
+            Some(only) => fresh.with_only(only.clone()),
+            None => fresh,
+        };
+        Loaded { value, diagnostics }
+    }
+
+    /// The same layer with only the skills that these names select. `is_declared`: whether
+    /// `activate_skill` is declared.
+    pub(crate) fn only(&self, names: BTreeSet<String>, is_declared: bool) -> Self {
+        self.clone().with_only(Arc::new(Only { names, is_declared }))
+    }
+
+    fn with_only(self, only: Arc<Only>) -> Self {
+        let (declared, person) = (Arc::default(), Arc::default());
+        Self { view: only.of_view(&self.view), declared, person, only: Some(only), ..self }
     }
 
     /// The time of an activation in the host's format, for the placeholder of the timestamp.
@@ -168,6 +201,9 @@ impl SkillLayer {
     #[must_use]
     pub fn declared(&self) -> Option<&(Tool, CatalogText)> {
         let fitted = self.declared.get_or_init(|| {
+            if self.only.as_ref().is_some_and(|only| !only.is_declared) {
+                return None;
+            }
             let FittedTool { tool, list, .. } = self.fit.fitted(&self.view)?;
             Some((Tool::new(&tool.name, &tool.description, tool.parameters).ok()?, list))
         });
@@ -200,8 +236,11 @@ impl SkillLayer {
         Self { view: Arc::new(self.view.without(hidden)), declared: Arc::default(), ..self.clone() }
     }
 
-    /// Whether a tool runs the script of a skill that the model may not see.
-    pub(super) fn hides_script(&self, tool: &Tool) -> bool {
+    /// Whether a tool runs the script of a skill that the model may not see, or activates one.
+    pub(super) fn hides_tool(&self, tool: &Tool) -> bool {
+        if let Some(skill) = tool.activates() {
+            return self.view.get(skill).is_none();
+        }
         let Some(run) = tool.skill_run() else { return false };
         let skill = run.facts.get("skill").and_then(Value::as_str);
         skill.is_none_or(|name| self.view.skills().all(|own| own.name() != name))
@@ -225,7 +264,14 @@ impl SkillLayer {
     pub fn view_of(&self, caller: Caller) -> Arc<SkillView> {
         match &self.origin {
             Some(Origin { library, source }) if caller == Caller::User => {
-                self.person.get_or_init(|| Arc::new(SkillView::new(library, source.permissions(), caller))).clone()
+                let found = self.person.get_or_init(|| {
+                    let view = SkillView::new(library, source.permissions(), caller);
+                    match &self.only {
+                        Some(only) => only.of_view(&view),
+                        None => Arc::new(view),
+                    }
+                });
+                found.clone()
             }
             _ => self.view.clone(),
         }

@@ -102,7 +102,12 @@ fn unknown_tools_of_a_sub_agent_are_an_error() {
     let (engine, _approver) = engine();
     let mut talk = engine.talk();
     match talk.child(&["look", "lock", "expand_tools", "pai"]) {
-        Err(StartError::UnknownTools(names)) => assert_eq!(names, ["lock", "pai"]),
+        Err(StartError::UnknownTools { names, near }) => {
+            assert_eq!(
+                (names, near),
+                (vec!["lock".to_owned(), "pai".to_owned()], vec!["look".to_owned(), "pay".to_owned()])
+            );
+        }
         other => panic!("{:?}", other.map(|child| child.explain())),
     }
     let arms = [("control".to_owned(), Arm::Full), ("treatment".to_owned(), Arm::Stable)];

@@ -346,8 +346,10 @@ impl Conversation {
     /// A new conversation for a sub-agent that may use only these tools.
     ///
     /// :param allowed: names of tools, at their host or as the model sees them; with
-    ///     ``expand_tools`` among them, it folds.
-    /// :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
+    ///     ``expand_tools`` among them, it folds. ``activate_skill`` allows all skills, and
+    ///     ``skill:NAME`` for one.
+    /// :raises StartError: a name is neither a tool of this conversation, nor a meta-tool, nor a
+    ///     skill.
     fn child(&self, py: Python<'_>, allowed: Sequence<String>) -> PyResult<Self> {
         self.with_locked(py, |own| {
             let allowed: Vec<&str> = allowed.0.iter().map(String::as_str).collect();

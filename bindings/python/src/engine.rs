@@ -37,8 +37,9 @@ use crate::typed::{
 /// :param skills: a folder of skills, or a list of folders.
 /// :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
 ///     are offered too: those of the project, from the working directory up, and of the user.
-/// :param skill_scripts: whether each skill with a script is a tool ``skill:NAME``, which
-///     ``run_script`` runs in a sandbox. Requires a policy and a file for approvals.
+/// :param skill_scripts: whether each skill is a tool ``skill:NAME``: ``run_script`` runs the
+///     script of a skill in a sandbox, and a call for a skill without a script activates it.
+///     Requires a policy and a file for approvals.
 /// :param approvals: where calls wait for approval: an Approver, or the path of its file. None
 ///     stores them in memory, where they cannot be decided.
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -261,10 +262,10 @@ impl Engine {
         let forward = call.call().clone();
         detached(py, || {
             let tool = self.inner.catalog().get(forward.target.as_str()).filter(|tool| tool.skill_run().is_some());
-            let (Some(tool), Some(scripts)) = (tool, &self.layers.scripts) else {
+            let (Some(tool), Some(skills)) = (tool, &self.layers.skill_tools) else {
                 return Err(Trouble::new(Kind::Call, format!("`{}` runs no script of a skill", forward.target)));
             };
-            let (text, ok) = scripts.run(tool, &forward.arguments, &Stop::default());
+            let (text, ok) = skills.run(tool, &forward.arguments, &Stop::default());
             Ok((text, !ok))
         })
     }

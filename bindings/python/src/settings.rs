@@ -11,7 +11,7 @@ use toolfold::diagnostic::Severity;
 use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::store::SqliteStore;
-use toolfold_cli::edge::{self, Scripts};
+use toolfold_cli::edge::{self, SkillTools};
 
 use crate::approver::Approver;
 use crate::error::{Kind, Trouble};
@@ -50,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) skills: Vec<PathBuf>,
     /// Whether the skills of the usual places are offered too.
     pub(crate) usual_skills: bool,
-    /// Whether the scripts of skills are tools.
+    /// Whether skills are tools, which run their scripts or activate them.
     pub(crate) skill_scripts: bool,
 }
 
@@ -60,8 +60,8 @@ pub(crate) struct Settings {
 pub(crate) struct Layers {
     pub(crate) policy: Option<PolicyLayer>,
     pub(crate) skills: Option<SkillLayer>,
-    /// The scripts that are tools.
-    pub(crate) scripts: Option<Scripts>,
+    /// The skills that are tools.
+    pub(crate) skill_tools: Option<SkillTools>,
     pub(crate) notes: Vec<toolfold::diagnostic::Diagnostic>,
     /// What was noticed in the tool list.
     pub(crate) tools: Vec<toolfold::diagnostic::Diagnostic>,
@@ -169,13 +169,13 @@ impl Settings {
             layers.skills = Some(layer);
         }
         if self.skill_scripts {
-            layers.scripts = Some(self.scripts(&layers)?);
+            layers.skill_tools = Some(self.skill_tools(&layers)?);
         }
         Ok(layers)
     }
 
-    /// The scripts of the skills. Their files go beside the approvals.
-    fn scripts(&self, layers: &Layers) -> Result<Scripts, Trouble> {
+    /// The skills as tools. The files of scripts go beside the approvals.
+    fn skill_tools(&self, layers: &Layers) -> Result<SkillTools, Trouble> {
         let file = match &self.approvals {
             Approvals::File(path) | Approvals::With(_, Some(path)) => Some(path),
             Approvals::Nowhere | Approvals::With(_, None) => None,
@@ -187,7 +187,7 @@ impl Settings {
         let skills = layers.skills.as_ref().ok_or_else(|| missing("skills"))?;
         let file = file.ok_or_else(|| missing("a file for approvals, beside which the scripts run"))?;
         let folder = std::path::absolute(file).ok().and_then(|file| file.parent().map(PathBuf::from));
-        Ok(Scripts::of_host(skills, folder.unwrap_or_default()))
+        Ok(SkillTools::of_host(skills, folder.unwrap_or_default()))
     }
 
     /// The engine with these settings for a tool list.
@@ -207,8 +207,8 @@ impl Settings {
             layers.tools = loaded.diagnostics;
             loaded.value
         };
-        if let Some(scripts) = &layers.scripts {
-            layers.tools.extend(scripts.add_tools(&mut catalog));
+        if let Some(skills) = &layers.skill_tools {
+            layers.tools.extend(skills.add_tools(&mut catalog));
         }
         let builder = Engine::builder(catalog).arm(self.arm);
         let builder = match &self.profile {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import toolfold
-from toolfold import CallError, Confirm, Conversation, Engine, Forward, InputError, Reply
+from toolfold import Approver, CallError, Confirm, Conversation, Engine, Forward, InputError, Reply
 
 TOOLS = [{"type": "function", "function": {"name": "t", "parameters": {"type": "object", "properties": {}}}}]
 OFFERS = """
@@ -134,3 +134,40 @@ def test_the_command_of_the_package_runs_a_script(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "toolfold", *arguments]
     ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, 'got {"month":"May"}\n'), ran.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="scripts are isolated on Linux only")
+def test_python_offers_and_answers_what_the_other_entry_points_do(tmp_path: Path) -> None:
+    own = Path(__file__).parent / "skill_tools"
+    expected = json.loads((own / "expected.json").read_text())
+    approver = Approver(tmp_path / "store.sqlite")
+    engine = Engine(
+        TOOLS,
+        arm="full",
+        skills=own / "skills",
+        policy=own / "policy.toml",
+        approvals=approver,
+        skill_scripts=True,
+    )
+    if not engine.scripts:
+        pytest.skip(f"scripts are not isolated here: {engine.diagnostics}")
+    conversation = engine.conversation(id="c")
+    tools = [tool["function"] for tool in conversation.tools() if tool["function"]["name"].startswith("skill_")]
+    assert [[tool["name"], tool["description"], tool["parameters"]] for tool in tools] == expected["tools"]
+    for number, step in enumerate(expected["steps"]):
+        outcome = conversation.call(step["call"], step["arguments"], f"c{number}")
+        assert isinstance(outcome, Confirm) == ("asks" in step), (step, outcome)
+        if isinstance(outcome, Confirm):
+            assert any(step["asks"] in line for line in outcome.shown["effects"]), outcome.shown
+            approver.approve(outcome.approval)
+            outcome = conversation.resume(outcome.approval)
+        if isinstance(outcome, Forward):
+            text, failed = engine.run_script(outcome)
+            conversation.answer(outcome.id, text, failed)
+            result = json.loads(text)
+            for key, value in step["result"].items():
+                # True: the text depends on the shell.
+                assert isinstance(result[key], str) if value is True else result[key] == value, (step, result)
+            assert failed == (result["status"] != "success")
+        else:
+            assert step["answer"] in outcome.content, (step, outcome.content)

@@ -14,7 +14,7 @@ use toolfold::policy::Context;
 use toolfold::skill::Budget;
 
 pub use super::disk::OwnDisk;
-pub use super::skills::{Scripts, Stop};
+pub use super::skills::{SkillTools, Stop};
 
 /// The name of the built-in domain: its tools, profile and policy.
 pub const EXCEL: &str = builtin::EXCEL_PROFILE;

@@ -56,7 +56,7 @@ pub(super) struct Answer {
 pub(super) fn run_expand(args: &ExpandArgs) -> Outcome {
     let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
-    let layers = Layers::showing(&input.config)?.report_scripts(&input.config);
+    let layers = Layers::showing(&input.config)?.report_skill_tools(&input.config);
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     let mut request = ExpandRequest::default();
     request.categories.clone_from(&args.names);

@@ -10,7 +10,7 @@ use clap::Args;
 use super::builtin;
 use super::config_files::FoundFile;
 use super::output::{Failure, progress, say_all};
-use super::skills::Scripts;
+use super::skills::SkillTools;
 use super::source::{self, SourceArgs, Text};
 use crate::configuration::keys::presentation::Presentation;
 use crate::configuration::{Config, ConfigFile, Flag, Key, keys};
@@ -142,9 +142,9 @@ impl Input {
         Ok(Self { config, catalog, profile, builtin: false, diagnostics })
     }
 
-    /// The same input with the scripts of skills among the tools.
-    pub(super) fn with_scripts(mut self, scripts: &Scripts) -> Self {
-        let noticed = scripts.add_tools(&mut self.catalog);
+    /// The same input with skills among the tools.
+    pub(super) fn with_skill_tools(mut self, skills: &SkillTools) -> Self {
+        let noticed = skills.add_tools(&mut self.catalog);
         say_all(&noticed);
         if self.profile.as_ref().is_some_and(|profile| profile.derived) {
             self.profile = Some(ToolProfile::derive(&self.catalog));

@@ -12,7 +12,7 @@ use super::input::read_text;
 use super::ledger::{make_store, now_ms, state_folder};
 use super::output::{Failure, say_all};
 use super::postgres;
-use super::skills::{Scripts, say_found, source};
+use super::skills::{SkillTools, say_found, source};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
 use crate::configuration::{Config, Origin, keys};
@@ -30,8 +30,8 @@ use toolfold_gateway::skills::ServedSkills;
 pub(super) struct Layers {
     pub(super) policy: Option<PolicyLayer>,
     pub(super) skills: Option<SkillLayer>,
-    /// The scripts that are tools; `None` if none is.
-    pub(super) scripts: Option<Scripts>,
+    /// The skills that are tools; `None` if they are not.
+    pub(super) skill_tools: Option<SkillTools>,
     /// The approver's handle. The command keeps it, out of reach of the conversation.
     pub(super) person: Option<Person>,
 }
@@ -84,7 +84,7 @@ impl Layers {
         (tenant, id): (&str, &str),
     ) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
-        let Some(policy) = policy(config)? else { return Ok(layers) };
+        let Some(policy) = policy(config)? else { return Ok(layers.with_skill_tools(config, None)) };
         let Opened { store, path, snapshots } = Opened::open(store, config)?;
         let clock = store.clone();
         let (layer, approver) =
@@ -105,7 +105,7 @@ impl Layers {
             layer.disk = Some(Arc::new(OwnDisk));
         }
         layers.policy = Some(layer);
-        layers.with_scripts(config, &path);
+        layers = layers.with_skill_tools(config, Some(&path));
         let approver = approver.named(format!("the host, by a line of session `{id}`"));
         layers.person = Some(Person { approver, channel, store });
         Ok(layers)
@@ -114,48 +114,57 @@ impl Layers {
     /// Both layers for showing tools only: no store is opened or created.
     pub(super) fn showing(config: &Config) -> Result<Self, Failure> {
         let mut layers = Self::with_skills(config)?;
-        if let Some(policy) = policy(config)? {
-            let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::default()), now_ms);
-            layers.policy = Some(layer.context(context(&guarded(config))));
-            layers.with_scripts(config, Path::new("."));
-        }
-        Ok(layers)
+        let Some(policy) = policy(config)? else { return Ok(layers.with_skill_tools(config, None)) };
+        let (layer, _) = PolicyLayer::open(policy, Arc::new(MemoryStore::default()), now_ms);
+        layers.policy = Some(layer.context(context(&guarded(config))));
+        Ok(layers.with_skill_tools(config, Some(Path::new("."))))
     }
 
-    /// Reports that scripts are configured as tools, and why none is one. A gateway, which opens
-    /// layers for each conversation, reports it once.
-    pub(super) fn report_scripts(self, config: &Config) -> Self {
+    /// Reports that skills are configured as tools, and why none is one, or why no script runs. A
+    /// gateway, which opens layers for each conversation, reports it once.
+    pub(super) fn report_skill_tools(self, config: &Config) -> Self {
         let settings = &config.settings;
-        if !settings.skills.as_tools || self.scripts.is_some() {
+        if !settings.skills.as_tools {
             return self;
         }
-        let (why, help) = match (settings.skill_scripts.enabled, self.skills.is_some()) {
-            (false, _) => {
-                ("skill_scripts.enabled is off", "add [skill_scripts] enabled = true to the user's toolfold.toml")
+        let (effect, why, help) = match &self.skill_tools {
+            None => ("skills.as_tools has no effect", "skills are off", "set skills.mode = \"on\""),
+            Some(tools) if tools.runs() || !tools.has_scripts() => return self,
+            Some(_) if settings.skill_scripts.enabled => {
+                (NOT_RUN, "there is no policy, and scripts run only under one", "name one with --policy")
             }
-            (true, false) => ("skills are off", "set skills.mode = \"on\""),
-            (true, true) => ("there is no policy, and scripts run only under one", "name one with --policy"),
+            Some(_) => {
+                let help = "add [skill_scripts] enabled = true to the user's toolfold.toml";
+                (NOT_RUN, "skill_scripts.enabled is off", help)
+            }
         };
         let place = match config.origin(&keys::skills::AS_TOOLS) {
             Origin::File(place) => place.clone(),
             _ => Place::default(),
         };
-        let message = format!("skills.as_tools has no effect: {why}");
+        let message = format!("{effect}: {why}");
         say_all(&[Diagnostic::warning("script-tools-off", place, message).help(help)]);
         self
     }
 
-    /// Adds the scripts, which run only under a policy. `store`: the file of the store.
-    fn with_scripts(&mut self, config: &Config, store: &Path) {
-        let base = store.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let layer = self.skills.as_ref();
-        self.scripts = layer.and_then(|layer| Scripts::of_layer(config, layer, base.to_owned()));
+    /// Adds the skills as tools if the configuration asks for it. `store`: the file of the store;
+    /// `None` without a policy.
+    fn with_skill_tools(mut self, config: &Config, store: Option<&Path>) -> Self {
+        let base = store.map(|store| {
+            let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
+            folder.unwrap_or(Path::new(".")).to_owned()
+        });
+        self.skill_tools = self.skills.as_ref().and_then(|layer| SkillTools::of_layer(config, layer, base));
+        self
     }
 
     fn with_skills(config: &Config) -> Result<Self, Failure> {
         Ok(Self { skills: skill_layer(config)?, ..Self::default() })
     }
 }
+
+/// What is wrong if scripts are tools but do not run.
+const NOT_RUN: &str = "the scripts of skills do not run, and the tools of these skills activate them";
 
 /// The environment variable with the secret that a host passes to the sessions it starts. A session
 /// may receive the decision on another session's request if both have the same secret.

@@ -92,11 +92,11 @@ impl Presented {
         id: &str,
         last: impl FnOnce(EngineBuilder) -> EngineBuilder,
     ) -> Result<Self, Failure> {
-        let with_scripts;
-        let input = match &layers.scripts {
-            Some(scripts) => {
-                with_scripts = input.clone().with_scripts(scripts);
-                &with_scripts
+        let with_skills;
+        let input = match &layers.skill_tools {
+            Some(skills) => {
+                with_skills = input.clone().with_skill_tools(skills);
+                &with_skills
             }
             None => input,
         };

@@ -7,8 +7,10 @@ mod exact;
 mod log_file;
 mod outcome;
 mod part;
+mod received;
 mod request;
 mod resume;
+mod runs;
 mod schema;
 mod script;
 
@@ -21,12 +23,13 @@ use clap::Args;
 use self::dialogue::Dialogue;
 use self::log_file::LogFile;
 use self::part::Problem;
+use self::received::{Inputs, Received};
 use super::checkpoint::{append, take_checkpoint};
 use super::input::Input;
 use super::layers::Layers;
-use super::lines::Lines;
 use super::output::{Failure, Outcome, emit_json, json_line, progress, stream_data};
 use super::presented::{Presented, PresentedArgs};
+use super::skills::SkillTools;
 use crate::configuration::keys;
 
 const AFTER_HELP: &str = "\
@@ -39,6 +42,7 @@ One JSON object a line in, one out:
   {\"result\":{\"id\":\"c1\",\"content\":\"…\"}}              wraps the result of a forwarded call
   {\"finished\":{\"id\":\"c1\",\"ok\":true}}                it ran, and the host wraps the result
   {\"pause\":\"c1\"}                                    it paused; its message will be rebuilt
+  {\"cancel\":\"c1\"}                                   kills the script that runs for it
   {\"accept\":\"ap-1\"}   {\"reject\":{\"id\":\"ap-1\"}}      a decision on a waiting call
   {\"resume\":\"ap-1\"}                                 a decision that was made elsewhere
   {\"activate\":{\"name\":\"s\"}}                        a person starts a skill: the text to send
@@ -105,7 +109,7 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     let input = Input::load(config)?;
     input.say_warnings();
     let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), ("", &args.presented.id))?
-        .report_scripts(&input.config);
+        .report_skill_tools(&input.config);
     let store = layers.person.as_ref().map(|person| person.store.clone());
     if args.checkpoint.is_some() && store.is_none() {
         return Err(
@@ -138,25 +142,55 @@ fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<Dialogue, 
         Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
         _ => (presented.start_conversation()?, Vec::new()),
     };
-    let Layers { person, scripts, .. } = layers;
+    let Layers { person, skill_tools, .. } = layers;
+    let scripts = skill_tools.filter(SkillTools::runs);
     conversation.log_results = args.log_results;
     Ok(Dialogue::new(conversation, person, scripts, records, log))
 }
 
 fn converse(dialogue: &mut Dialogue) -> Result<(), Failure> {
-    let mut lines = Lines::open_lines("-")?;
-    while let Some(line) = lines.next()? {
-        let answer = dialogue.answer_line(&line);
-        if let Err(why) = dialogue.write_log() {
+    let mut inputs = match dialogue.scripts {
+        Some(_) => {
+            let (inputs, ended) = Inputs::with_scripts()?;
+            dialogue.run_scripts(ended);
+            inputs
+        }
+        None => Inputs::lines()?,
+    };
+    // Once the input has ended or the pipe of the answers is closed, scripts are killed, and their
+    // ends recorded.
+    let (mut end, mut is_read) = (None, true);
+    while end.is_none() || dialogue.is_waiting() {
+        match inputs.next() {
+            Received::Line(line) if is_read => dialogue.answer_line(&line),
+            Received::Line(_) => {}
+            Received::Ran(number, ran) => dialogue.script_ended(number, ran),
+            Received::End(ended) => end = Some(ended),
+        }
+        if end.is_some() {
+            dialogue.cancel_all();
+        }
+        if let Err(why) = logged(dialogue) {
             // An event that is not logged must not take effect.
+            dialogue.cancel_all();
             let help = "the session ends; start it again with the same log and id when the log is writable";
             emit_json(&dialogue.error_answer(Problem::new(&why).help(help)))?;
             return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
         }
-        if !stream_data(&json_line(&answer)?)? {
-            // The pipe of the answers is closed.
-            break;
+        for answer in std::mem::take(&mut dialogue.answers) {
+            is_read = is_read && stream_data(&json_line(&answer)?)?;
+        }
+        if !is_read {
+            end.get_or_insert(Ok(()));
+            dialogue.cancel_all();
         }
     }
-    Ok(())
+    end.unwrap_or(Ok(()))
+}
+
+/// Logs what happened, then starts the scripts of the logged calls.
+fn logged(dialogue: &mut Dialogue) -> Result<(), String> {
+    dialogue.write_log()?;
+    dialogue.start_scripts();
+    dialogue.write_log()
 }

@@ -1,20 +1,20 @@
 //! `toolfold skills`: find, check, read and write skills.
+mod as_tools;
 mod author;
 mod doctor;
 mod inspect;
 mod migrate;
 mod read;
 mod run;
-mod scripts;
 pub(super) mod source;
 mod validate;
 
+pub use as_tools::SkillTools;
 pub(super) use doctor::DoctorAnswer;
 pub(super) use inspect::SkillRow;
 pub(crate) use run::RunAnswer;
 pub use run::Stop;
 pub(super) use run::{supervise_with, supervisor};
-pub use scripts::Scripts;
 pub(super) use validate::Verdicts;
 
 use std::path::PathBuf;

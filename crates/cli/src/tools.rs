@@ -40,7 +40,7 @@ pub(super) struct ToolsArgs {
 pub(super) fn run_tools(args: &ToolsArgs) -> Outcome {
     let input = Input::load(args.presented.config()?)?;
     input.say_warnings();
-    let layers = Layers::showing(&input.config)?.report_scripts(&input.config);
+    let layers = Layers::showing(&input.config)?.report_skill_tools(&input.config);
     let mut conversation = Presented::showing(&input, &layers, &args.presented.id)?.start_conversation()?;
     say_noticed(&conversation);
     if !args.expand.is_empty() || !args.expand_tool.is_empty() {

@@ -12,6 +12,7 @@
 
 mod call;
 mod changed;
+mod child;
 mod client_requests;
 mod confirm;
 mod context;

@@ -220,7 +220,7 @@ pub trait Layers: Send + Sync {
     }
 
     /// Adds the tools of a conversation that run scripts of skills. Default: none.
-    fn add_scripts(&self, id: &str, catalog: &mut Catalog) {
+    fn add_skill_tools(&self, id: &str, catalog: &mut Catalog) {
         let _ = (id, catalog);
     }
 

@@ -71,6 +71,12 @@ impl ServedSkills {
         self
     }
 
+    /// The skills among these whose names are accepted.
+    pub(crate) fn only(&self, is_allowed: &dyn Fn(&str) -> bool) -> Self {
+        let only = |view: &SkillView| view.without(|skill, _| !is_allowed(view.name_of(skill)));
+        Self { view: only(&self.view), person: only(&self.person), fs: self.fs.clone(), known: Mutex::default() }
+    }
+
     /// A prompt for each skill that a person may start, in the form of `prompts/list`.
     #[must_use]
     pub fn prompts(&self) -> Vec<Value> {

@@ -33,5 +33,5 @@ pub use interpreter::{Interpreter, Interpreters};
 pub use isolation::{Isolation, Level, hidden, level};
 pub use output::clean;
 pub use run_folder::{RunFolder, remove_left_over};
-pub use script::Script;
+pub use script::{DEFAULT_ENTRY, Script};
 pub use spec::{Limits, MAX_TIMEOUT_MS, Stopped, parse_timeout};

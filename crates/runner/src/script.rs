@@ -11,7 +11,7 @@ use super::error::RunError;
 use super::tree::{Kind, walk};
 
 /// The script that a skill has if it names none.
-const DEFAULT_ENTRY: &str = "scripts/execute.js";
+pub const DEFAULT_ENTRY: &str = "scripts/execute.js";
 
 /// Maximum number of files of a skill with a script. The largest published skill has about 200.
 const MAX_FILES: usize = 10_000;

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::budget::Budget;
+use super::library::Skill;
 use super::listing::{CatalogText, Rows, row};
 use super::strict::{self, StrictProperties};
 use super::view::SkillView;
@@ -72,7 +73,7 @@ pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usi
         return None;
     }
     let offered = Offered {
-        arguments: view.skills().any(|s| s.fields().declared().is_some() || s.body().contains("$ARGUMENTS")),
+        arguments: view.skills().any(|skill| takes_arguments(skill)),
         search: view.names().len() > SEARCH_FROM,
         copies: view.has_copies(),
     };
@@ -149,26 +150,42 @@ impl Offered {
     }
 }
 
-/// One tool per skill, named `skill:{name}`, for hosts that prefer this. Each takes `arguments` and
-/// `input`.
+/// The prefix of the names of tools that are skills.
+pub const SKILL_PREFIX: &str = "skill:";
+
+/// One tool per skill, named `skill:{name}`, for hosts that prefer this: see [`skill_tool`].
 #[must_use]
 pub fn skill_tools(view: &SkillView) -> Vec<SkillTool> {
-    let mut tools = Vec::new();
-    for skill in view.skills() {
-        let (name, description) = row(skill);
-        tools.push(SkillTool {
-            name: format!("skill:{name}"),
-            description,
-            parameters: json!({
-                "type": "object",
-                "properties": {
-                    "arguments": {"type": "string", "description": "input for the skill"},
-                    "input": {"type": "object", "description": "values for the skill's placeholders"},
-                },
-            }),
-        });
+    view.names().zip(view.skills()).map(|(name, skill)| skill_tool(name, skill)).collect()
+}
+
+/// The tool `skill:{name}` that activates one skill, under the name that selects it. It takes
+/// `arguments` if the skill's text uses them, and `input` with the schema that the skill declares,
+/// or as any object if only its text has placeholders for it.
+#[must_use]
+pub fn skill_tool(name: &str, skill: &Skill) -> SkillTool {
+    let (_, description) = row(skill);
+    let mut properties = Map::new();
+    if takes_arguments(skill) {
+        properties.insert("arguments".to_owned(), text("input for the skill"));
     }
-    tools
+    let declared = skill.fields().other.get("input").filter(|schema| schema.is_object());
+    let requires = declared.and_then(|schema| schema.get("required")?.as_array()).is_some_and(|all| !all.is_empty());
+    let input = declared.cloned().or_else(|| {
+        let has_placeholder = skill.body().contains("{{input.");
+        has_placeholder.then(|| json!({"type": "object", "description": "values for the skill's placeholders"}))
+    });
+    properties.extend(input.map(|schema| ("input".to_owned(), schema)));
+    let mut parameters = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if let Some(parameters) = parameters.as_object_mut().filter(|_| requires) {
+        parameters.insert("required".to_owned(), json!(["input"]));
+    }
+    let description = format!("Loads the instructions of a skill; it changes and runs nothing. {description}");
+    SkillTool { name: format!("{SKILL_PREFIX}{name}"), description, parameters }
+}
+
+fn takes_arguments(skill: &Skill) -> bool {
+    skill.fields().declared().is_some() || skill.body().contains("$ARGUMENTS")
 }
 
 fn text(description: &str) -> Value {

@@ -71,7 +71,9 @@ pub use cache::DiscoveryCache;
 pub use command::read_command;
 pub use disk::DiskFs;
 pub use document::{Content, ContentHash, Document, MAX_FILE, slug};
-pub use exposure::{FittedTool, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tools, weigh};
+pub use exposure::{
+    FittedTool, SKILL_PREFIX, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tool, skill_tools, weigh,
+};
 pub use fields::{Context, Fields, Mode};
 pub use folder::{Folder, prompt_entry, read_folder};
 pub use fs::{FsEntry, FsError, Kind, Look, MemoryFs, SkillFs, Stamp};

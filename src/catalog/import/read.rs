@@ -106,6 +106,7 @@ pub(super) fn read_tool(
         format: Some(format),
         origin: Origin::Unknown,
         skill_run: None,
+        activates: None,
         name,
         no_parameters: schema::takes_no_parameters(&parameters),
         faults: Faults::of_schema(&parameters),

@@ -14,7 +14,7 @@ impl Conversation {
     /// The outcome of a call that was judged before; `None` if it must be judged again.
     pub(super) fn again(&mut self, call: &Call, arguments: &Arguments, arrival: Arrival) -> Option<Outcome> {
         let CallRecord { target, became, .. } = self.state.calls.get(&call.own).cloned()?;
-        if let Some(why) = has_run(self, &target, &became) {
+        if let Some(why) = has_run(self, call, &target, &became) {
             return self.refuse_again(call, &target, why);
         }
         match became {
@@ -89,11 +89,16 @@ impl Conversation {
 
 /// Why a call is not repeated whose script was started before; `None` for other calls. The result
 /// of one that succeeded is stored.
-fn has_run(conversation: &Conversation, target: &str, became: &Became) -> Option<&'static str> {
+fn has_run(conversation: &Conversation, call: &Call, target: &str, became: &Became) -> Option<&'static str> {
     conversation.engine.catalog().get(target)?.skill_run()?;
     match became {
         Became::Forwarded { ok: Some(false), .. } | Became::Resumed { ok: Some(false), .. } => {
             Some("its script ran for this call and failed")
+        }
+        Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. }
+            if conversation.in_flight.contains_key(&call.own) =>
+        {
+            Some("its script was started for this call and has not ended")
         }
         Became::Forwarded { ok: None, .. } | Became::Resumed { ok: None, .. } => {
             Some("its script was started for this call, and its outcome is unknown; check what it did")

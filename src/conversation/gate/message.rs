@@ -9,10 +9,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::resolve::{self, ResolvedCall, Target};
 use super::{Call, digest_of};
+use crate::catalog::Tool;
 use crate::conversation::outcome::Outcome;
 use crate::conversation::state::{Became, CallRecord};
 use crate::conversation::unread::Unread;
@@ -76,7 +77,7 @@ impl Conversation {
     /// Reads a call: resolves its name, coerces and checks its arguments.
     pub(in crate::conversation) fn arrived(&self, call: &ModelCall) -> Arrived {
         let (engine, bound) = (&self.engine, &self.bound);
-        let ResolvedCall { target, mut arguments, notes, several } =
+        let ResolvedCall { mut target, mut arguments, notes, several } =
             resolve::resolve_target(engine, &bound.names, &call.name, &call.arguments);
         let (mut checked, mut coerced) = (None, notes);
         if let Some(count) = several {
@@ -109,6 +110,20 @@ impl Conversation {
                     coerced.extend(notes);
                 }
             }
+        }
+        if let Target::Tool(index) = target
+            && let Some(skill) = engine.catalog().at(index).and_then(Tool::activates)
+        {
+            target = Target::Skill;
+            let named = match arguments.value() {
+                Ok(Value::Object(own)) => Some(activation(skill, own)),
+                Ok(_) => {
+                    checked = Some(Checked::Invalid(vec!["the arguments must be a JSON object".to_owned()]));
+                    None
+                }
+                Err(_) => None,
+            };
+            arguments = named.unwrap_or(arguments);
         }
         let digest = digest_of(&target.recorded_name(engine), &arguments);
         let (label, name) = (call.id.clone(), call.name.clone());
@@ -349,4 +364,11 @@ fn key_reused(key: &str) -> Diagnostic {
         format!("message key `{}` was reused with different calls; they were judged as a new message", visible(key));
     Diagnostic::warning("message-key-reused", diagnostic::Place::default(), message)
         .help("pass a key that is unique for each assistant message")
+}
+
+/// The arguments of `activate_skill` for a call of a skill's own tool.
+fn activation(skill: &str, own: &Map<String, Value>) -> Arguments {
+    let mut request = own.clone();
+    request.insert("name".to_owned(), Value::from(skill));
+    Arguments::from(Value::Object(request))
 }

@@ -284,6 +284,16 @@ pub(super) fn near(engine: &Engine, names: &NameTable, name: &str, folds: bool) 
     known
 }
 
+/// The known name that is most similar to an unknown one, as the model sees it.
+pub(in crate::conversation) fn nearest_tool<'n>(
+    engine: &'n Engine,
+    names: &'n NameTable,
+    name: &str,
+) -> Option<&'n str> {
+    let found = near(engine, names, name, false).into_iter().next();
+    found.map(|named| shown_name(engine, names, named))
+}
+
 /// A name in lower case without separators inside its parts, split at server prefixes.
 fn fold(name: &str) -> Vec<String> {
     let folded = name.trim().to_lowercase().replace("__", ".").replace([':', '/'], ".").replace(['-', '_'], "");

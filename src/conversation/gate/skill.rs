@@ -8,7 +8,7 @@ use crate::conversation::event::Event;
 use crate::conversation::outcome::{Outcome, PolicyMark, Refuse, Reply, Resumed};
 use crate::conversation::reload::renew_for;
 use crate::conversation::{Answer, ApprovalId, Conversation, ReplyKind};
-use crate::engine::{ACTIVATE_SKILL, Engine, Exact, JudgedSkill, PolicyLayer, SkillLayer};
+use crate::engine::{ACTIVATE_SKILL, Checked, Engine, Exact, JudgedSkill, PolicyLayer, SkillLayer};
 use crate::policy::{ApprovalError, Decision};
 use crate::skill::{self, ActivateRequest, ActiveSet, ActiveSkill, Caller};
 use crate::wire::Arguments;
@@ -18,15 +18,20 @@ type Decided = (PolicyMark, String);
 
 impl Conversation {
     /// Judges a call of `activate_skill`. Policy decides on the name of the skill, before its text
-    /// is read.
-    pub(super) fn judge_skill(&mut self, current: &CallInProgress<'_>) -> Outcome {
+    /// is read. `checked`: the result of the check if a skill's own tool was called.
+    pub(super) fn judge_skill(&mut self, current: &CallInProgress<'_>, checked: Option<Checked>) -> Outcome {
         self.called(current, ACTIVATE_SKILL, CallKind::MetaTool);
         let nudge = self.state.breaker.on_meta();
         if let Some(request) = current.arguments.value().ok().and_then(|value| ActivateRequest::from_json(value).ok()) {
             renew_for(self, &request);
         }
         let engine = self.engine.clone();
+        let invalid = match checked {
+            Some(Checked::Invalid(errors)) => errors,
+            _ => Vec::new(),
+        };
         let asked = match (current.arguments.value(), engine.skills()) {
+            (Ok(_), Some(_)) if !invalid.is_empty() => Err(invalid.join("; ")),
             (Ok(value), Some(layer)) => {
                 ActivateRequest::from_json(value).map(|request| (layer, request)).map_err(|why| why.to_string())
             }

@@ -300,8 +300,10 @@ class Conversation:
         A new conversation for a sub-agent that may use only these tools.
 
         :param allowed: names of tools, at their host or as the model sees them; with
-            ``expand_tools`` among them, it folds.
-        :raises StartError: a name is neither a tool of this conversation nor a meta-tool.
+            ``expand_tools`` among them, it folds. ``activate_skill`` allows all skills, and
+            ``skill:NAME`` for one.
+        :raises StartError: a name is neither a tool of this conversation, nor a meta-tool, nor a
+            skill.
         """
     @property
     def diagnostics(self) -> list[dict[str, Any]]:
@@ -496,8 +498,9 @@ class Engine:
     :param skills: a folder of skills, or a list of folders.
     :param usual_skills: whether the skills that ``toolfold skills list`` finds in the usual places
         are offered too: those of the project, from the working directory up, and of the user.
-    :param skill_scripts: whether each skill with a script is a tool ``skill:NAME``, which
-        ``run_script`` runs in a sandbox. Requires a policy and a file for approvals.
+    :param skill_scripts: whether each skill is a tool ``skill:NAME``: ``run_script`` runs the
+        script of a skill in a sandbox, and a call for a skill without a script activates it.
+        Requires a policy and a file for approvals.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.

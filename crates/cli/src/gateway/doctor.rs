@@ -199,7 +199,7 @@ fn report(config: &Config, servers: &[ServerSettings], probed: &Probed) -> Resul
         tokens: array_tokens(&own.list, &meter),
         full_tokens: array_tokens(&own.full, &meter),
     });
-    let layers = Layers::showing(config)?.report_scripts(config);
+    let layers = Layers::showing(config)?.report_skill_tools(config);
     let policy = layers.policy.as_ref().map(|layer| &*layer.policy);
     let mut listed = BTreeMap::new();
     for (name, seen) in &probed.servers {

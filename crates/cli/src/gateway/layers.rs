@@ -7,7 +7,7 @@ use super::super::input::{Input, load_profile};
 use super::super::layers::{Layers, Person, served_skills, skill_layer};
 use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
-use super::super::skills::{Scripts, Stop};
+use super::super::skills::{SkillTools, Stop};
 use super::records;
 use crate::check::locked::Locked;
 use crate::configuration::Config;
@@ -29,13 +29,13 @@ use toolfold_measure::check::tool_digest;
 struct Own {
     policy: Option<PolicyLayer>,
     skills: Option<SkillLayer>,
-    scripts: Option<Scripts>,
+    skill_tools: Option<SkillTools>,
     approver: Option<Arc<Approver>>,
 }
 
 /// A permitted run of a script.
 struct OneRun {
-    scripts: Scripts,
+    skills: SkillTools,
     tool: Tool,
     input: Value,
     stop: Stop,
@@ -43,7 +43,7 @@ struct OneRun {
 
 impl Script for OneRun {
     fn run(&self) -> (String, bool) {
-        self.scripts.run(&self.tool, &self.input, &self.stop)
+        self.skills.run(&self.tool, &self.input, &self.stop)
     }
 
     fn stop(&self) {
@@ -146,13 +146,13 @@ impl OpenLayers {
         if let Some(own) = own.get(id) {
             return Ok(own.clone());
         }
-        let Layers { policy, skills, scripts, person, .. } = if self.judges {
+        let Layers { policy, skills, skill_tools, person, .. } = if self.judges {
             Layers::judging(&self.config, self.store.as_deref(), None, (&self.tenant, id))?
         } else {
             Layers::showing(&self.config)?
         };
         let approver = person.map(|Person { approver, .. }| Arc::new(approver.named(format!("the client of `{id}`"))));
-        let made = Arc::new(Own { policy, skills, scripts, approver });
+        let made = Arc::new(Own { policy, skills, skill_tools, approver });
         own.insert(id.to_owned(), made.clone());
         Ok(made)
     }
@@ -290,16 +290,16 @@ impl GatewayLayers for OpenLayers {
         Some(own.clone())
     }
 
-    fn add_scripts(&self, id: &str, catalog: &mut Catalog) {
+    fn add_skill_tools(&self, id: &str, catalog: &mut Catalog) {
         let Ok(own) = self.own_layers(id) else { return };
-        for noticed in own.scripts.iter().flat_map(|scripts| scripts.add_tools(catalog)) {
+        for noticed in own.skill_tools.iter().flat_map(|skills| skills.add_tools(catalog)) {
             warn(&noticed.message);
         }
     }
 
     fn script(&self, id: &str, tool: &Tool, input: &Value) -> Option<Arc<dyn Script>> {
-        let scripts = self.own_layers(id).ok()?.scripts.clone()?;
-        Some(Arc::new(OneRun { scripts, tool: tool.clone(), input: input.clone(), stop: Stop::default() }))
+        let skills = self.own_layers(id).ok()?.skill_tools.clone()?;
+        Some(Arc::new(OneRun { skills, tool: tool.clone(), input: input.clone(), stop: Stop::default() }))
     }
 
     fn hosts_skills(&self, id: &str) {

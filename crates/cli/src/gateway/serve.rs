@@ -183,7 +183,7 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
         warn(&why);
     }
     // Files that cannot be read are reported now, not at the first call.
-    drop(Layers::showing(&config)?.report_scripts(&config));
+    drop(Layers::showing(&config)?.report_skill_tools(&config));
     if let Some(lock) = &gateway.lock {
         drop(read_lock(lock)?);
     }

@@ -31,6 +31,8 @@ pub(super) enum Answer {
     Finished(FinishedAnswer),
     /// To `pause`.
     Paused(PausedAnswer),
+    /// To `cancel`.
+    Cancelled(CancelledAnswer),
     /// To `activate`.
     Activated(Box<ActivatedAnswer>),
     /// To `approve_skill`.
@@ -107,6 +109,10 @@ impl From<ToolEntry> for Entry {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MessageAnswer {
+    /// The number of the line that this answers, from 1. Only present if a script ran for it, so
+    /// that later lines may have been answered before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
     /// The assistant message for the history: as received, or with what the provider would refuse
     /// replaced.
     #[schemars(with = "Value")]
@@ -128,6 +134,10 @@ pub(super) struct MessageAnswer {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CallsAnswer {
+    /// The number of the line that this answers, from 1. Only present if a script ran for it, so
+    /// that later lines may have been answered before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
     /// The outcome of each call, in order.
     pub(super) outcomes: Vec<OutcomeAnswer>,
     /// Notes about the message. Absent if there are none.
@@ -159,6 +169,13 @@ pub(super) struct PausedAnswer {
     /// The call.
     #[schemars(with = "String")]
     pub(super) paused: CallId,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CancelledAnswer {
+    /// The call whose script is killed.
+    #[schemars(with = "String")]
+    pub(super) cancelled: CallId,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

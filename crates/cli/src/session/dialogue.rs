@@ -6,17 +6,17 @@ use serde_json::value::RawValue;
 use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
 use super::super::lines::{self, not_json};
-use super::super::skills::{Scripts, say_found};
+use super::super::skills::{SkillTools, say_found};
 use super::answer::{
-    ActivatedAnswer, Answer, ApprovedSkill, CallsAnswer, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer,
-    LogAnswer, MessageAnswer, PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer,
-    ToolsAnswer, WaitingCall,
+    ActivatedAnswer, Answer, ApprovedSkill, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer, LogAnswer,
+    PausedAnswer, RedeliverAnswer, RestoredAnswer, ResultAnswer, SeenAnswer, SnapshotAnswer, ToolsAnswer, WaitingCall,
 };
 use super::exact;
 use super::log_file::LogFile;
-use super::outcome::{OutcomeAnswer, Ran};
+use super::outcome::OutcomeAnswer;
 use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
+use super::runs::{Form, Runs, WaitingLine};
 use crate::similar::did_you_mean;
 use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
 use toolfold::diagnostic::visible;
@@ -27,8 +27,14 @@ use toolfold::wire::{Arguments, Message};
 pub(super) struct Dialogue {
     pub(super) conversation: Conversation,
     person: Option<Person>,
-    /// The scripts that the session runs itself.
-    pub(super) scripts: Option<Scripts>,
+    /// The scripts that the session offers.
+    pub(super) scripts: Option<SkillTools>,
+    /// The scripts that the session runs.
+    pub(super) runs: Option<Runs>,
+    /// The lines that wait for scripts, oldest first.
+    pub(super) waiting: Vec<WaitingLine>,
+    /// The answers that were not written yet.
+    pub(super) answers: Vec<Answer>,
     /// All events, in the format of a log.
     pub(super) records: Vec<LogRecord>,
     /// Number of records that were written.
@@ -37,7 +43,8 @@ pub(super) struct Dialogue {
     pub(super) log: Option<LogFile>,
     /// Whether the first array, with its notes, was returned.
     noticed: bool,
-    line: usize,
+    /// The number of the line that was read last.
+    pub(super) line: usize,
 }
 
 impl Dialogue {
@@ -45,43 +52,48 @@ impl Dialogue {
     pub(super) fn new(
         conversation: Conversation,
         person: Option<Person>,
-        scripts: Option<Scripts>,
+        scripts: Option<SkillTools>,
         records: Vec<LogRecord>,
         log: Option<LogFile>,
     ) -> Self {
         let written = records.len();
-        Self { conversation, person, scripts, records, written, log, noticed: false, line: 0 }
+        let (runs, waiting, answers) = (None, Vec::new(), Vec::new());
+        let (noticed, line) = (false, 0);
+        Self { conversation, person, scripts, runs, waiting, answers, records, written, log, noticed, line }
     }
 
-    /// Answers one line. The conversation continues after an invalid one.
-    pub(super) fn answer_line(&mut self, line: &lines::Line) -> Answer {
+    /// Answers one line, unless scripts run for it first. The conversation continues after an
+    /// invalid one.
+    pub(super) fn answer_line(&mut self, line: &lines::Line) {
         self.line = line.number;
-        self.answer_text(line).unwrap_or_else(|why| self.error_answer(why))
+        let answer = self.answer_text(line).unwrap_or_else(|why| Some(self.error_answer(why)));
+        self.answers.extend(answer);
     }
 
-    fn answer_text(&mut self, line: &lines::Line) -> Result<Answer, Problem> {
+    fn answer_text(&mut self, line: &lines::Line) -> Result<Option<Answer>, Problem> {
         let text = line.text.as_deref().map_err(Problem::new)?;
         self.act(Request::read_request(text.trim_start_matches('\u{feff}'))?)
     }
 
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
-        Answer::Error(ErrorAnswer { error: self.error_body(why) })
+        Self::error_in(self.line, why)
     }
 
-    fn error_body(&self, why: Problem) -> ErrorBody {
+    pub(super) fn error_in(line: usize, why: Problem) -> Answer {
         let help = why.help.unwrap_or_else(|| format!("one of {}", REQUESTS.map(|(name, _)| name).join(", ")));
-        ErrorBody { line: self.line, message: why.message, help }
+        Answer::Error(ErrorAnswer { error: ErrorBody { line, message: why.message, help } })
     }
 
-    fn act(&mut self, request: Request<'_>) -> Result<Answer, Problem> {
+    /// The answer to a request; `None` if it follows when scripts have ended.
+    fn act(&mut self, request: Request<'_>) -> Result<Option<Answer>, Problem> {
         if let Some(diagnostics) = self.conversation.reload_skills() {
             say_found(&diagnostics, false);
         }
-        Ok(match request {
+        Ok(Some(match request {
             Request::Tools(asked) => self.answer_tools(&asked),
-            Request::Call(call) => self.answer_call(call)?,
-            Request::Calls(calls) => self.calls(calls)?,
-            Request::Message(message) => self.message(message)?,
+            Request::Call(call) => return self.answer_call(call),
+            Request::Calls(calls) => return self.calls(calls),
+            Request::Message(message) => return self.message(message),
             Request::Result(result) => self.result(result)?,
             Request::Finished(finished) => {
                 self.conversation.report_result(&finished.id, finished.ok);
@@ -93,12 +105,16 @@ impl Dialogue {
             }
             Request::Accept(id) => {
                 self.must_be_own(&id)?;
-                self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()))?
+                return self.settle(&id, |person| person.approver.approve(id.as_str(), now_ms()));
             }
             Request::Reject(no) => {
-                self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), no.reason.as_deref(), now_ms()))?
+                let reason = no.reason.as_deref();
+                return self.settle(&no.id, |person| person.approver.reject(no.id.as_str(), reason, now_ms()));
             }
-            Request::Resume(id) | Request::Answered(id) => self.settle(&id, |person| person.store.get(id.as_str()))?,
+            Request::Resume(id) | Request::Answered(id) => {
+                return self.settle(&id, |person| person.store.get(id.as_str()));
+            }
+            Request::Cancel(id) => self.cancel(id)?,
             Request::Activate(asked) => {
                 let activation = self.conversation.activate_by_person(&asked.name, asked.arguments.as_deref());
                 let activation = activation.map_err(|why| Problem::new(why).help(SKILLS))?;
@@ -130,7 +146,7 @@ impl Dialogue {
                 self.records.extend(self.conversation.take_log(now_ms()));
                 Answer::Log(LogAnswer { log: self.records.clone() })
             }
-        })
+        }))
     }
 
     fn answer_tools(&mut self, asked: &ToolsAsked) -> Answer {
@@ -176,57 +192,30 @@ impl Dialogue {
         }
     }
 
-    fn answer_call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Answer, Problem> {
+    fn answer_call(&mut self, Keyed { asked, key }: Keyed<CallAsked<'_>>) -> Result<Option<Answer>, Problem> {
         let ModelCall { id, name, arguments, .. } = model_call(asked);
         let outcome = self.conversation.call_in(key.as_deref().unwrap_or_default(), id, &name, arguments);
-        let outcome = outcome.map_err(Problem::new)?;
-        Ok(Answer::Outcome(Box::new(self.outcome_answer(&outcome)?)))
+        self.answer_calls(vec![outcome.map_err(Problem::new)?], Form::Call)
     }
 
-    fn calls(&mut self, Keyed { asked, key }: Keyed<Vec<CallAsked<'_>>>) -> Result<Answer, Problem> {
+    fn calls(&mut self, Keyed { asked, key }: Keyed<Vec<CallAsked<'_>>>) -> Result<Option<Answer>, Problem> {
         let turn = self.conversation.calls(asked.into_iter().map(model_call), key.as_deref());
-        let judged: Vec<Outcome> = turn.outcomes().cloned().collect();
+        let outcomes = turn.outcomes().cloned().collect();
         let diagnostics = self.conversation.take_notices();
-        let mut outcomes = Vec::with_capacity(judged.len());
-        for outcome in &judged {
-            outcomes.push(self.outcome_answer(outcome)?);
-        }
-        let digest = self.conversation.digest();
-        Ok(Answer::Calls(CallsAnswer { outcomes, diagnostics, digest }))
+        self.answer_calls(outcomes, Form::Calls(diagnostics))
     }
 
-    fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Answer, Problem> {
+    fn message(&mut self, Keyed { asked, key }: Keyed<&RawValue>) -> Result<Option<Answer>, Problem> {
         let wire = self.conversation.wire();
         let message = Message::from(asked).keyed(key.as_deref().unwrap_or_default());
         let turn = self.conversation.turn(message).map_err(|why| {
             Problem::new(why).help(format!("send the assistant message itself, in the format of {wire}"))
         })?;
-        let judged: Vec<Outcome> = turn.outcomes().cloned().collect();
+        let outcomes = turn.outcomes().cloned().collect();
         let message = exact::one_line(turn.message().unwrap_or(asked).get());
-        let paused = turn.pause();
-        let mut ran = Vec::with_capacity(judged.len());
-        for outcome in &judged {
-            ran.push(self.run_script(outcome)?);
-        }
-        let mut turn = self.conversation.take_up_turn(paused);
-        for (outcome, ran) in judged.iter().zip(&ran) {
-            if let Some(Ran { content, is_error }) = ran {
-                let finished = turn.finish(outcome.id(), ToolResult::new(content.as_str(), *is_error));
-                finished.map_err(Problem::new)?;
-            }
-        }
-        let (messages, append) = (turn.answer_parts(), turn.answered());
-        let digest = self.conversation.digest();
-        let mut outcomes = Vec::with_capacity(judged.len());
-        for (outcome, ran) in judged.iter().zip(ran) {
-            let answer = OutcomeAnswer::new(outcome, &digest);
-            outcomes.push(match ran {
-                Some(ran) => answer.ran(ran),
-                None => answer,
-            });
-        }
+        let turn = Some(turn.pause());
         let diagnostics = self.conversation.take_notices();
-        Ok(Answer::Message(MessageAnswer { message, outcomes, messages, append, diagnostics, digest }))
+        self.answer_calls(outcomes, Form::Message { turn, message, diagnostics })
     }
 
     fn result(&mut self, given: ResultGiven) -> Result<Answer, Problem> {
@@ -244,7 +233,7 @@ impl Dialogue {
         &mut self,
         id: &ApprovalId,
         say: impl FnOnce(&Person) -> Result<Approval, ApprovalError>,
-    ) -> Result<Answer, Problem> {
+    ) -> Result<Option<Answer>, Problem> {
         let Some(person) = &self.person else {
             return Err(Problem::new("no call waits, because policy is off").help("start the session with --policy"));
         };
@@ -260,9 +249,9 @@ impl Dialogue {
             Resumed::Run(forward) => Outcome::Forward(forward),
             Resumed::Answered(reply) => Outcome::Reply(reply),
             Resumed::Refused(refuse) => Outcome::Refuse(refuse),
-            Resumed::Waiting(confirm) => return Ok(self.still_waits(id, &Outcome::Confirm(confirm))),
+            Resumed::Waiting(confirm) => return Ok(Some(self.still_waits(id, &Outcome::Confirm(confirm)))),
         };
-        Ok(Answer::Outcome(Box::new(self.outcome_answer(&outcome)?)))
+        self.answer_calls(vec![outcome], Form::Call)
     }
 
     /// Rejects an approval of another session's request: else any session could approve anything.
@@ -329,6 +318,10 @@ impl Dialogue {
     /// Restores a snapshot. With a log, this is only possible while the log is empty: its first
     /// record then contains the snapshot.
     fn restore(&mut self, snapshot: Snapshot) -> Result<Answer, Problem> {
+        if self.is_waiting() {
+            let why = "`restore`: scripts run for calls of this conversation";
+            return Err(Problem::new(why).help("wait for their answers, or cancel the calls"));
+        }
         let engine = self.conversation.engine().clone();
         // A state from elsewhere must not bring approvals with it.
         let snapshot = snapshot.keep_waiting(|id| self.is_own(id));

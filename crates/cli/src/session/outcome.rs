@@ -26,6 +26,10 @@ pub(super) enum Verdict {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct OutcomeAnswer {
+    /// The number of the line that this answers, from 1. Only present if a script ran for it, so
+    /// that later lines may have been answered before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
     /// The call.
     #[schemars(with = "String")]
     pub(super) id: CallId,
@@ -95,6 +99,7 @@ pub(super) struct OutcomeAnswer {
 }
 
 /// How a script ended.
+#[derive(Debug)]
 pub(super) struct Ran {
     /// The text for the model.
     pub(super) content: String,
@@ -122,6 +127,7 @@ impl From<&OpenedTool> for Opened {
 impl OutcomeAnswer {
     pub(super) fn new(outcome: &Outcome, digest: &str) -> Self {
         let bare = Self {
+            line: None,
             id: outcome.id().clone(),
             outcome: Verdict::Reply,
             name: outcome.name().to_owned(),

@@ -27,6 +27,9 @@ pub(super) enum Request<'l> {
     Finished(Finished),
     /// The host paused a forwarded call and will rebuild its message: the call is forwarded again.
     Pause(#[schemars(with = "String")] CallId),
+    /// Kills the script that the session runs for this call. The line of the call is answered when
+    /// the script has ended.
+    Cancel(#[schemars(with = "String")] CallId),
     /// Approves the call that waits under this approval.
     Accept(#[schemars(with = "String")] ApprovalId),
     /// Rejects it.
@@ -60,7 +63,7 @@ pub(super) enum Request<'l> {
 }
 
 /// All kinds of requests, each with an example.
-pub(super) const REQUESTS: [(&str, &str); 21] = [
+pub(super) const REQUESTS: [(&str, &str); 22] = [
     ("tools", r#"{"tools":true}"#),
     ("call", r#"{"call":{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}}"#),
     ("calls", r#"{"calls":[{"id":"c1","name":"read_excel","arguments":{"file_path":"a.xlsx"}}]}"#),
@@ -68,6 +71,7 @@ pub(super) const REQUESTS: [(&str, &str); 21] = [
     ("result", r#"{"result":{"id":"c1","content":"3 sheets","is_error":false}}"#),
     ("finished", r#"{"finished":{"id":"c1","ok":true}}"#),
     ("pause", r#"{"pause":"c1"}"#),
+    ("cancel", r#"{"cancel":"c1"}"#),
     ("accept", r#"{"accept":"ap-1"}"#),
     ("reject", r#"{"reject":{"id":"ap-1","reason":"keep the file"}}"#),
     ("resume", r#"{"resume":"ap-1"}"#),
@@ -137,7 +141,8 @@ pub(super) struct ActivateAsked {
 #[schemars(rename = "Child", deny_unknown_fields)]
 pub(super) struct ChildAsked {
     /// The tools that it may use, by the names that the model sees or the host's. Without
-    /// `expand_tools` all are shown in full, without `activate_skill` it has no skills.
+    /// `expand_tools` all are shown in full. With `activate_skill` it has all skills, with
+    /// `skill:NAME` one.
     pub(super) allowed: Vec<String>,
 }
 
@@ -243,6 +248,7 @@ impl<'l> Request<'l> {
             }
             "message" => Self::Message(Keyed { asked: part.raw, key }),
             "pause" => Self::Pause(part.as_text()?.into()),
+            "cancel" => Self::Cancel(part.as_text()?.into()),
             "result" => Self::Result(result(part)?),
             "finished" => {
                 let members = part.object(&["id", "ok"], &[])?;

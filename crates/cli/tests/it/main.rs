@@ -22,12 +22,15 @@ mod readme;
 mod schemas;
 mod search;
 mod session;
+mod skill_parity;
 #[cfg(unix)]
 mod skill_places;
+mod skill_runs;
 mod skill_tools;
 mod skills;
 mod skills_run;
 mod store;
+mod sub_agents;
 #[cfg(unix)]
 mod tracked;
 

@@ -13,7 +13,7 @@ const SETTINGS: &str = "[skills]\nas_tools = true\nusual = false\nroots = [\"../
     [skill_scripts]\nenabled = true\n[policy]\nfile = \"policy.toml\"\n";
 
 /// A place whose skills have scripts; `None` if this machine does not isolate them.
-fn place(policy: &str) -> Option<Place> {
+pub(crate) fn place(policy: &str) -> Option<Place> {
     if !toolfold_runner::level().isolates() {
         println!("skipped: {}", toolfold_runner::level());
         return None;
@@ -29,13 +29,13 @@ fn place(policy: &str) -> Option<Place> {
     Some(place)
 }
 
-fn skill(place: &Place, name: &str, front: &str, script: &str) {
+pub(crate) fn skill(place: &Place, name: &str, front: &str, script: &str) {
     let front = format!("---\nname: {name}\ndescription: Writes a {name}. Use it.\nentry: run.sh\n{front}---\nBody.\n");
     place.put(&format!("skills/{name}/SKILL.md"), &front);
     place.put(&format!("skills/{name}/run.sh"), script);
 }
 
-fn session(place: &Place, more: &str) -> Lines {
+pub(crate) fn session(place: &Place, more: &str) -> Lines {
     let tools = place.put(
         "tools.json",
         r#"[{"type":"function","function":{"name":"t","description":"d","parameters":{"type":"object","properties":{}}}}]"#,
@@ -47,22 +47,22 @@ fn session(place: &Place, more: &str) -> Lines {
     Lines::start(place, &command)
 }
 
-fn say(session: &mut Lines, line: &Value) -> Value {
+pub(crate) fn say(session: &mut Lines, line: &Value) -> Value {
     session.say(&line.to_string());
     serde_json::from_str(&session.until(&|_| true)).unwrap()
 }
 
-fn call(id: &str, name: &str, arguments: &Value) -> Value {
+pub(crate) fn call(id: &str, name: &str, arguments: &Value) -> Value {
     json!({"call": {"id": id, "name": name, "arguments": arguments}})
 }
 
-fn gateway(place: &Place, can: &Value) -> Lines {
+pub(crate) fn gateway(place: &Place, can: &Value) -> Lines {
     let options = format!("--arm full --profile off --store {}", place.file("store.sqlite"));
     Lines::session(place, &place.gateway(&options, &server("--raw")), can)
 }
 
 /// The script tools of a list: name, description and schema.
-fn scripts(tools: &Value) -> Vec<Value> {
+pub(crate) fn scripts(tools: &Value) -> Vec<Value> {
     let all = tools.as_array().unwrap().iter().map(|tool| tool.get("function").unwrap_or(tool));
     let own = all.filter(|tool| tool["name"].as_str().unwrap().starts_with("skill"));
     own.map(|tool| {
@@ -72,25 +72,85 @@ fn scripts(tools: &Value) -> Vec<Value> {
     .collect()
 }
 
-const ALLOW: &str = "allow = [\"SkillRun\"]\n";
+pub(crate) const ALLOW: &str = "allow = [\"SkillRun\"]\n";
 
 #[test]
 fn session_and_gateway_offer_the_same_script_tools() {
     let Some(place) = place("") else { return };
     let of_session = scripts(&say(&mut session(&place, ""), &json!({"tools": true}))["tools"]);
     let names: Vec<&Value> = of_session.iter().map(|tool| &tool[0]).collect();
-    assert_eq!(names, ["skill_danger", "skill_report", "skill_slow"]);
+    assert_eq!(names, ["skill_danger", "skill_report", "skill_slow", "skill_text"]);
     assert_eq!(of_session[1][2]["required"], json!(["month"]), "the declared schema: {of_session:?}");
     let mut gateway = gateway(&place, &json!({}));
     let listed = gateway.asked("1", "tools/list", &json!({}));
     assert_eq!(scripts(&listed["result"]["tools"]), of_session);
-    // Off by default, and off without a policy.
-    for left_out in ["as_tools = true\n", "enabled = true\n", "[policy]\nfile = \"policy.toml\"\n"] {
+    // Off by default.
+    place.put("config/toolfold/toolfold.toml", &SETTINGS.replace("as_tools = true\n", ""));
+    let tools = say(&mut session(&place, ""), &json!({"tools": true}));
+    assert!(tools["tools"].is_array() && scripts(&tools["tools"]).is_empty(), "{tools}");
+    // Where scripts do not run, the tools of their skills activate them.
+    for left_out in ["[skill_scripts]\nenabled = true\n", "[policy]\nfile = \"policy.toml\"\n"] {
         let settings = SETTINGS.replace(left_out, "");
         place.put("config/toolfold/toolfold.toml", &settings);
-        let tools = say(&mut session(&place, ""), &json!({"tools": true}));
-        assert!(tools["tools"].is_array() && scripts(&tools["tools"]).is_empty(), "{settings}: {tools}");
+        let mut talk = session(&place, "");
+        let tools = scripts(&say(&mut talk, &json!({"tools": true}))["tools"]);
+        assert_eq!(tools.len(), 4, "{settings}: {tools:?}");
+        assert_eq!(tools[1][2]["properties"]["input"]["required"], json!(["month"]), "{settings}: {tools:?}");
+        let read = say(&mut talk, &call("c1", "skill_report", &json!({"input": {"month": "May"}})));
+        let content = read["content"].as_str().unwrap_or_else(|| panic!("{settings}: {read}"));
+        assert!(content.contains("Body.") || read["outcome"] == "confirm", "{settings}: {read}");
+        assert_eq!(read["target"], "activate_skill", "{settings}: {read}");
     }
+}
+
+/// With `as_tools`, a skill without a script is a tool that activates it, through the same gate as
+/// `activate_skill`.
+#[test]
+fn a_skill_without_a_script_is_a_tool_that_activates_it() {
+    let place = Place::new();
+    place.put("config/toolfold/toolfold.toml", SETTINGS);
+    let policy = "allow = [\"Skill(greet)\"]\nask = [\"Skill(text)\"]\ndeny = [\"Skill(secret)\"]\n";
+    place.put("config/toolfold/policy.toml", policy);
+    let put = |name: &str, front: &str, body: &str| {
+        let text = format!("---\nname: {name}\ndescription: About {name}. Use it.\n{front}---\n{body}\n");
+        place.put(&format!("skills/{name}/SKILL.md"), &text);
+    };
+    put("text", "", "Only a text.");
+    put("secret", "", "Secret.");
+    let front = "input: {type: object, required: [who], properties: {who: {type: string}}}\n";
+    put("greet", front, "Greet {{input.who}} with $ARGUMENTS.");
+    let mut talk = session(&place, "");
+    let tools = scripts(&say(&mut talk, &json!({"tools": true}))["tools"]);
+    let names: Vec<&Value> = tools.iter().map(|tool| &tool[0]).collect();
+    assert_eq!(names, ["skill_greet", "skill_text"], "a denied skill is not offered");
+    let properties = &tools[0][2]["properties"];
+    assert_eq!(properties["input"]["required"], json!(["who"]), "{tools:?}");
+    assert_eq!((&properties["arguments"]["type"], &tools[0][2]["required"]), (&json!("string"), &json!(["input"])));
+    assert_eq!(tools[1][2]["properties"], json!({}), "it takes nothing: {tools:?}");
+    let given = json!({"arguments": "a smile", "input": {"who": "Ann"}});
+    let read = say(&mut talk, &call("c1", "skill_greet", &given));
+    assert_eq!((&read["reason"], &read["target"]), (&json!("activated"), &json!("activate_skill")), "{read}");
+    assert!(read["content"].as_str().unwrap().contains("Greet Ann with a smile."), "{read}");
+    assert_eq!(read["activation"]["name"], "greet", "{read}");
+    // The declared schema decides, and a name cannot select another skill.
+    talk = session(&place, "");
+    for invalid in [json!({}), json!({"input": {}}), json!({"input": {"who": "Ann"}, "name": "secret"})] {
+        let refused = say(&mut talk, &call("c2", "skill_greet", &invalid));
+        assert_eq!(
+            (&refused["reason"], &refused["is_error"]),
+            (&json!("invalid"), &json!(true)),
+            "{invalid}: {refused}"
+        );
+    }
+    let asks = say(&mut talk, &call("c3", "skill_text", &json!({})));
+    assert_eq!(asks["outcome"], "confirm", "{asks}");
+    let by_name = say(&mut talk, &call("c4", "activate_skill", &json!({"name": "text"})));
+    assert_eq!(by_name["approval"], asks["approval"], "it is the same call: {by_name}");
+    let accepted = say(&mut talk, &json!({"accept": asks["approval"]}));
+    assert!(accepted["content"].as_str().unwrap().contains("Only a text."), "{accepted}");
+    let denied = say(&mut talk, &call("c5", "skill_secret", &json!({})));
+    assert!(!denied.to_string().contains("Secret."), "{denied}");
+    assert_eq!(denied["reason"], "unknown_tool", "{denied}");
 }
 
 #[test]
@@ -242,10 +302,11 @@ fn the_agent_of_the_example_starts_asks_and_runs() {
 #[test]
 fn scripts_that_are_not_offered_are_reported_with_the_reason() {
     let enabled = "[skill_scripts]\nenabled = true\n";
+    let off = "the scripts of skills do not run, and the tools of these skills activate them";
     let cases = [
-        (String::new(), "skill_scripts.enabled is off"),
-        (format!("mode = \"off\"\n{enabled}"), "skills are off"),
-        (enabled.to_owned(), "there is no policy"),
+        (String::new(), format!("{off}: skill_scripts.enabled is off")),
+        (format!("mode = \"off\"\n{enabled}"), "skills.as_tools has no effect: skills are off".to_owned()),
+        (enabled.to_owned(), format!("{off}: there is no policy")),
     ];
     for (rest, why) in cases {
         let place = Place::new();
@@ -263,7 +324,7 @@ fn scripts_that_are_not_offered_are_reported_with_the_reason() {
         for args in all {
             let ran = place.command(TOOLFOLD).args(args).output().unwrap();
             let err = String::from_utf8(ran.stderr).unwrap();
-            let warning = format!("{file}:2:12: warning[script-tools-off]: skills.as_tools has no effect: {why}");
+            let warning = format!("{file}:2:12: warning[script-tools-off]: {why}");
             assert_eq!(err.matches(&warning).count(), 1, "{args:?}: {err}");
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::child::{META_CHILD, check_child, without_child};
 use super::context::Context;
 use super::context::Lifecycle;
 use super::introduction::own_info;
@@ -31,6 +32,9 @@ impl Hub {
         if params.read_as::<String>("protocolVersion").is_none() {
             let why = "initialize needs `protocolVersion`, such as \"2025-11-25\"";
             return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, why)));
+        }
+        if let Err(why) = check_child(&params) {
+            return reply(client, &request.id, Err(error_member(code::INVALID_PARAMS, &why)));
         }
         let params = spoken(params);
         self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
@@ -62,6 +66,10 @@ impl Hub {
             }
             Some(_) if !meta.has_member(META_CAPABILITIES) => {
                 Err(error_member(code::INVALID_PARAMS, &format!("`_meta` has no `{META_CAPABILITIES}`")))
+            }
+            Some(_) if meta.has_member(META_CHILD) => {
+                let why = format!("`{META_CHILD}` requires a session: send it with `initialize`");
+                Err(error_member(code::INVALID_PARAMS, &why))
             }
             Some(_) => {
                 if matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
@@ -253,7 +261,7 @@ impl Context {
     /// The parameters of `initialize` for a server: the client's own, or from its `_meta`.
     fn introduction(&self) -> Raw {
         match &self.lifecycle {
-            Lifecycle::Session { params, .. } => params.to_raw(),
+            Lifecycle::Session { params, .. } => without_child(params).to_raw(),
             Lifecycle::Stateless { meta } => {
                 let info = meta.get(META_CLIENT).map_or_else(|| raw(&own_info()), ToOwned::to_owned);
                 let can = super::pending_input::everything();

@@ -113,7 +113,7 @@ impl Naming {
         let mut catalog = selection.narrow(catalog, &mut origins, &**layers);
         // Scripts belong to no toolset, and none of them only reads.
         if selection.is_everything() {
-            layers.add_scripts(&upstream.context.id, &mut catalog);
+            layers.add_skill_tools(&upstream.context.id, &mut catalog);
         }
         (catalog, origins)
     }

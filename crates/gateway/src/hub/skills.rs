@@ -43,7 +43,7 @@ pub(super) fn offers(server: &Server, method: &str) -> bool {
 
 impl Context {
     fn own_skills(&self) -> Option<Arc<ServedSkills>> {
-        self.settings.layers.skills().filter(|own| !own.is_empty())
+        self.served_skills().filter(|own| !own.is_empty())
     }
 
     /// Whether the client declares that it lists and loads skills itself. The extension defines no
@@ -56,7 +56,7 @@ impl Context {
 
     /// The skills that a person may start, unless the client offers skills itself.
     pub(super) fn own_prompts(&self) -> Option<Arc<ServedSkills>> {
-        let own = self.settings.layers.skills().filter(|_| !self.client_hosts_skills());
+        let own = self.served_skills().filter(|_| !self.client_hosts_skills());
         own.filter(|own| !own.prompts().is_empty())
     }
 

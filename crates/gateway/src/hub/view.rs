@@ -74,7 +74,8 @@ impl View {
         }
         let (catalog, origins) = self.names.merged(upstream);
         let before = self.known_before();
-        match self.open_layers(upstream, catalog, &origins, before) {
+        let opened = self.open_layers(upstream, catalog, &origins, before);
+        match opened.and_then(|opened| upstream.context.restricted(opened)) {
             // Opening tools in place requires a notification, which stateless clients do not
             // receive: the next request may be another client's.
             Ok(Opened { conversation, .. }) if upstream.context.is_untellable(&conversation) => {

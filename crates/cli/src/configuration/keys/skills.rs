@@ -53,7 +53,7 @@ keys! {
     AS_TOOLS = "skills.as_tools" {
         scope: Scope::User("a project cannot offer scripts to a model"),
         default: "off",
-        help: "whether each skill with a script is a tool, skill:NAME, that runs it; requires skill_scripts.enabled",
+        help: "whether each skill is a tool, skill:NAME, that runs its script (with skill_scripts.enabled) or activates it",
         store: |settings, text| parse_into(&mut settings.skills.as_tools, text, switch),
     }
     BUDGET = "skills.budget" {

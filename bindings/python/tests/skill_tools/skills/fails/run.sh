@@ -1,0 +1,3 @@
+echo "before"
+echo "no" >&2
+exit 3

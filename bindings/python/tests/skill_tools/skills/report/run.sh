@@ -1,0 +1,2 @@
+echo "got $INPUT_JSON"
+echo x > "$SKILL_PATH/written" || echo "cannot write" >&2

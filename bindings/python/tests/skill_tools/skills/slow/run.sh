@@ -1,0 +1,2 @@
+echo "begun"
+sleep 100

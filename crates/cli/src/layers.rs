@@ -11,7 +11,7 @@ use super::disk::{OwnDisk, home, working_folder};
 use super::input::read_text;
 use super::ledger::{make_store, now_ms};
 use super::output::{Failure, say_all};
-use super::skills::{Scripts, say_found, source};
+use super::skills::{Scripts, say_found, source, uses};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
 use crate::configuration::{Config, Origin, keys};
@@ -54,6 +54,8 @@ impl Layers {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers) };
         let (store, path) = make_store(store)?;
+        let used = path.clone();
+        layers.skills = layers.skills.map(|skills| skills.used(move || uses::of_store(&used)));
         let store = Arc::new(store);
         let (layer, approver) = PolicyLayer::open(policy, store.clone(), now_ms);
         let mut own = guarded(config);

@@ -7,6 +7,7 @@ mod read;
 mod run;
 mod scripts;
 pub(super) mod source;
+pub(super) mod uses;
 mod validate;
 
 pub(super) use doctor::DoctorAnswer;

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use super::strict::is_alphanumeric;
 
 /// The folders of a plugin or marketplace that can contain its manifests.
-pub(crate) const MANIFEST_FOLDERS: [&str; 5] =
-    [".claude-plugin", ".cursor-plugin", ".codex-plugin", ".github/plugin", ".agents/plugins"];
+pub(crate) const MANIFEST_FOLDERS: [&str; 6] =
+    [".claude-plugin", ".cursor-plugin", ".codex-plugin", ".plugin", ".github/plugin", ".agents/plugins"];
 /// The manifest of a plugin.
 pub(crate) const PLUGIN: &str = "plugin.json";
 /// The manifest of a marketplace.

@@ -110,7 +110,7 @@ struct Walk<'a> {
     notes: Vec<Diagnostic>,
     listed: Vec<(PathBuf, Stamp)>,
     /// The folders of plugins by their names.
-    plugins: HashMap<String, PathBuf>,
+    plugins: HashMap<String, Vec<PathBuf>>,
     /// The bytes of manifests read so far.
     manifest_bytes: usize,
 }
@@ -124,12 +124,13 @@ struct Search<'a> {
     /// The folder that its links must not leave.
     bound: PathBuf,
     queue: VecDeque<Pending>,
-    skills: Vec<Pending>,
     /// The folders that were listed, and whether the next check looks at them in any case.
     listed: Vec<(PathBuf, Stamp, bool)>,
     folders: usize,
     entries: usize,
     too_deep: usize,
+    /// The folders inside skills that were listed.
+    inner_folders: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -144,6 +145,8 @@ struct Pending {
     listed: bool,
     /// Whether it is a folder of skills, or below one.
     of_skills: bool,
+    /// How many levels it lies below the folder of a skill; 0 outside of skills.
+    inner: usize,
     plugin: Option<Arc<Plugin>>,
 }
 
@@ -187,11 +190,12 @@ impl Walk<'_> {
             linked: false,
             listed: false,
             of_skills: false,
+            inner: 0,
             plugin: None,
         };
-        let (queue, skills, listed) = (VecDeque::from([first]), Vec::new(), Vec::new());
-        let (folders, entries, too_deep) = (0, 0, 0);
-        let mut search = Search { number, root, real, bound, queue, skills, listed, folders, entries, too_deep };
+        let (queue, listed) = (VecDeque::from([first]), Vec::new());
+        let (folders, entries, too_deep, inner_folders) = (0, 0, 0, 0);
+        let mut search = Search { number, root, real, bound, queue, listed, folders, entries, too_deep, inner_folders };
         let found_before = self.found.len();
         while let Some(pending) = search.queue.pop_front() {
             if !self.folder(&mut search, pending) {
@@ -199,7 +203,6 @@ impl Walk<'_> {
             }
         }
         self.too_deep(&search);
-        self.nested(&search.skills);
         let is_project = search.is_project();
         let found = self.found.iter().skip(found_before);
         let parents: BTreeSet<&Path> = found.filter_map(|found| found.file.parent()?.parent()).collect();
@@ -212,6 +215,10 @@ impl Walk<'_> {
 
     /// Searches a folder. Returns `false` if a limit ends the search of the root.
     fn folder(&mut self, search: &mut Search<'_>, mut pending: Pending) -> bool {
+        if pending.inner > 0 {
+            self.inner_folder(search, pending);
+            return true;
+        }
         if let Some(other) = self.seen.get(&pending.real) {
             if pending.linked || (*other != search.number && !search.is_project()) {
                 let message = "this folder was already searched through another root or link";
@@ -228,7 +235,7 @@ impl Walk<'_> {
         // The first folder and those of a marketplace can be plugins with a skill of their own.
         let is_place = pending.depth == 0 || pending.listed;
         if !is_place && self.take(search, &pending, None) {
-            search.skills.push(pending);
+            self.search_inside(search, &pending, 0);
             return true;
         }
         let before = self.fs.look(&pending.path).map(|look| look.stamp).unwrap_or_default();
@@ -253,7 +260,7 @@ impl Walk<'_> {
         search.listed.push((pending.path.clone(), before, is_plugin || pending.of_skills));
         let taken = (is_place && self.take(search, &pending, None)) || self.take(search, &pending, Some(&listed));
         if taken && !is_plugin && !(search.is_project() && pending.depth == 0) {
-            search.skills.push(pending);
+            self.search_inside(search, &pending, 0);
             return true;
         }
         if search.root.style == Style::Cloud {
@@ -267,7 +274,7 @@ impl Walk<'_> {
             if entry.kind != Some(Kind::Folder) || search.skips(&pending, &entry.name) {
                 continue;
             }
-            if pending.depth == self.limits.depth {
+            if pending.depth == search.most_levels(self.limits) {
                 search.too_deep += 1;
                 continue;
             }

@@ -269,13 +269,13 @@ fn bad_marketplaces_are_reported_and_hide_no_skill() {
 #[test]
 fn a_project_is_searched_within_limits() {
     let mut fs = tree(&[("a/skills/s/SKILL.md", "")]);
-    for n in 0..6_000 {
-        fs.put(format!("/p/b{n:04}/file"), "");
+    for n in 0..11_000 {
+        fs.put(format!("/p/b{n:05}/file"), "");
     }
     let (library, notes) = discover_from(&fs, "/p");
     assert_eq!(library.skills().len(), 0, "the folders of the first level are read first");
     let [note] = &notes[..] else { panic!("{notes:#?}") };
-    assert!(note.starts_with("warning[large-project]") && note.contains("more than 5000 folders"), "{note}");
+    assert!(note.starts_with("warning[large-project]") && note.contains("more than 10000 folders"), "{note}");
     // Entries of a marketplace count as well.
     let entries: Vec<String> = (0..1_500).map(|n| format!("{{\"name\": \"p{n}\", \"source\": \"./p{n}\"}}")).collect();
     let mut fs = tree(&[(".claude-plugin/marketplace.json", &format!("{{\"plugins\": [{}]}}", entries.join(",")))]);

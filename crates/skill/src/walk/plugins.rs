@@ -41,7 +41,9 @@ impl Walk<'_> {
                 files.push(File { path: folder.join(below).join(name), bare: false });
             }
         }
-        files.push(File { path: folder.join(name), bare: true });
+        if !MANIFEST_FOLDERS.iter().any(|below| folder.ends_with(below)) {
+            files.push(File { path: folder.join(name), bare: true });
+        }
         let is_there = |file: &File| match file.bare {
             true => listed.iter().any(|entry| entry.name == name && entry.kind == Some(Kind::File)),
             false => self.fs.look(&file.path).is_ok(),
@@ -82,7 +84,7 @@ impl Walk<'_> {
 
     fn own_plugin(&mut self, search: &mut Search<'_>, pending: &mut Pending, listed: &[FsEntry]) -> bool {
         let has_skills = listed.iter().any(|entry| entry.name == "skills" && entry.kind == Some(Kind::Folder));
-        let (mut manifests, mut own) = (0, Manifest::default());
+        let (mut manifests, mut unread, mut own) = (0, false, Manifest::default());
         for file in self.manifests(&pending.path, listed, PLUGIN) {
             if file.bare && manifests > 0 {
                 continue;
@@ -96,8 +98,11 @@ impl Walk<'_> {
                     own.skills.extend(manifest.skills);
                     own.commands.extend(manifest.commands);
                 }
-                Some(Err(why)) => self.malformed(&file.path, &why, HELP),
-                None => {}
+                Some(Err(why)) => {
+                    unread = true;
+                    self.malformed(&file.path, &why, HELP);
+                }
+                None => unread = true,
             }
             manifests += 1;
         }
@@ -106,7 +111,10 @@ impl Walk<'_> {
         }
         // A marketplace has named it already.
         if !pending.listed {
-            pending.plugin = Some(self.named(own.name.as_deref(), &pending.path, pending.real.clone()));
+            // Of a manifest that was not read, the folder's name is no further finding.
+            let folder = folder_name(&pending.real);
+            let name = if unread { own.name.or(Some(folder)) } else { own.name };
+            pending.plugin = Some(self.named(name.as_deref(), &pending.path, pending.real.clone()));
         }
         if !own.commands.is_empty() || has(listed, "commands") {
             self.commands(&pending.path, own.commands.first());
@@ -119,7 +127,7 @@ impl Walk<'_> {
     fn named(&mut self, name: Option<&str>, path: &Path, folder: PathBuf) -> Arc<Plugin> {
         let valid = name.filter(|name| is_name(name)).map(str::to_owned);
         let name = valid.unwrap_or_else(|| {
-            let own = slug(&folder.file_name().unwrap_or_default().to_string_lossy());
+            let own = folder_name(&folder);
             let reason = match name {
                 None => "the plugin has no name".to_owned(),
                 Some(name) => format!("`{name}` is not a name of a plugin"),
@@ -129,16 +137,16 @@ impl Walk<'_> {
             self.notes.push(Diagnostic::warning("plugin-name", place(path), message).help(help));
             own
         });
-        match self.plugins.get(&name) {
-            Some(other) if *other != folder => {
+        let folders = self.plugins.entry(name.clone()).or_default();
+        if !folders.contains(&folder) {
+            if let Some(other) = folders.first() {
                 let message = format!("`{name}` is also the name of the plugin in `{}`", other.display());
                 let help = format!(
                     "rename one of them; of two skills with the same name, the second is `{name}:NAME@plugin:2`"
                 );
                 self.notes.push(Diagnostic::warning("same-plugin", place(path), message).help(help));
             }
-            Some(_) => {}
-            None => drop(self.plugins.insert(name.clone(), folder.clone())),
+            folders.push(folder.clone());
         }
         Arc::new(Plugin { name, folder })
     }
@@ -248,6 +256,11 @@ impl Walk<'_> {
     fn malformed(&mut self, file: &Path, why: &str, help: &str) {
         self.notes.push(Diagnostic::error("plugin-manifest", place(file), why).help(help));
     }
+}
+
+/// The name of a plugin whose manifest has none.
+fn folder_name(folder: &Path) -> String {
+    slug(&folder.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// How to fix a manifest that is not JSON of the expected form.

@@ -1,15 +1,12 @@
 //! What a walk reports about folders and links.
 
-use std::collections::{HashSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::{Pending, SKIPPED, Search, Walk};
+use super::{Pending, Search, Walk};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::fs::{FsEntry, FsError, Kind, Look};
 use crate::roots::Root;
 
-/// The maximum number of skill folders per root that are searched for nested skills.
-const NESTED_FOLDERS: usize = 400;
 /// The maximum length of a file that can be the text of a link, in bytes: longer than any path in a
 /// repository.
 const MAX_LINK: usize = 512;
@@ -17,34 +14,6 @@ const MAX_LINK: usize = 512;
 const TEXT_FILES: usize = 20;
 
 impl Walk<'_> {
-    /// Reports skills inside the folders of skills, up to two levels deep, which count as files of
-    /// the outer skill. For information only, so it reads at most [`NESTED_FOLDERS`] folders.
-    pub(super) fn nested(&mut self, skills: &[Pending]) {
-        let found: HashSet<PathBuf> = self.found.iter().map(|found| found.file.clone()).collect();
-        let (mut budget, mut looks) = (self.limits.entries, 0);
-        let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
-        while let Some((folder, depth)) = queue.pop_front()
-            && looks < NESTED_FOLDERS
-        {
-            looks += 1;
-            let Ok(mut listed) = self.fs.list(&folder, budget) else { continue };
-            budget = budget.saturating_sub(listed.len());
-            listed.retain(|e| e.kind == Some(Kind::Folder) && !e.link && !SKIPPED.iter().any(|s| e.name == *s));
-            listed.sort_by(|a, b| a.name.cmp(&b.name));
-            for entry in listed {
-                let below = folder.join(&entry.name);
-                let file = below.join("SKILL.md");
-                if self.fs.look(&file).is_ok() && !found.contains(&file) {
-                    let message = "this lies inside another skill's folder and counts as one of its files";
-                    let note = Diagnostic::note("nested", place(&file), message);
-                    self.notes.push(note.help("to load it, move its folder out, or name it as a root"));
-                } else if depth == 0 {
-                    queue.push_back((below, 1));
-                }
-            }
-        }
-    }
-
     /// Reports a file that was probably intended as a `SKILL.md`.
     pub(super) fn near_miss(&mut self, pending: &Pending, listing: &[FsEntry]) {
         let near = ["skill", "skills", "skill.markdown", "skill.txt", "skills.md", "skill.mdx", "skill.md.txt"];

@@ -216,7 +216,7 @@ impl Walk<'_> {
     /// Searches a folder. Returns `false` if a limit ends the search of the root.
     fn folder(&mut self, search: &mut Search<'_>, mut pending: Pending) -> bool {
         if pending.inner > 0 {
-            self.inner_folder(search, pending);
+            self.inner_folder(search, &pending);
             return true;
         }
         if let Some(other) = self.seen.get(&pending.real) {

@@ -79,12 +79,12 @@ impl Search<'_> {
 
 impl Walk<'_> {
     /// Searches a folder inside that of a skill, which can contain more skills.
-    pub(super) fn inner_folder(&mut self, search: &mut Search<'_>, pending: Pending) {
+    pub(super) fn inner_folder(&mut self, search: &mut Search<'_>, pending: &Pending) {
         if self.seen.insert(pending.real.clone(), search.number).is_some() {
             return;
         }
-        let level = if self.take(search, &pending, None) { 0 } else { pending.inner };
-        self.search_inside(search, &pending, level);
+        let level = if self.take(search, pending, None) { 0 } else { pending.inner };
+        self.search_inside(search, pending, level);
     }
 
     /// Queues the folders inside a skill, `level` levels below it.

@@ -120,7 +120,10 @@ impl Walk<'_> {
             true => Diagnostic::warning(code, place(path), message),
             false => Diagnostic::error(code, place(path), message),
         };
-        let help = format!("add the folders with skills as roots, or raise the limit (`skills.{what}`)");
+        let help = match search.is_project() {
+            true => "add the folders with skills as roots (`skills.roots`)".to_owned(),
+            false => format!("add the folders with skills as roots, or raise the limit (`skills.{what}`)"),
+        };
         self.notes.push(note.help(help));
     }
 }

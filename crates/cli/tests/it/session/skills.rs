@@ -101,12 +101,12 @@ fn a_used_skill_keeps_its_description() {
     let call = json!({"call": {"id": "c", "name": "activate_skill", "arguments": {"name": "skill-100"}}});
     let asked = json!({"tools": true});
     let whole = format!("- skill-100: {}\n", describe(100));
-    let has = |answer: &Value| answer.to_string().contains(&whole.replace('\n', "\\n"));
+    let has = |answer: &Value| answer["tools"].to_string().contains(&whole.replace('\n', "\\n"));
     let first = answers(&args, &[asked.clone(), call, asked.clone()]);
     assert_eq!(first[1]["outcome"], "reply", "{}", first[1]);
-    assert_eq!(first[0], first[2], "the same array");
+    assert_eq!(first[0]["tools"], first[2]["tools"], "the same array");
     assert!(first[0].to_string().contains("- skill-100") && !has(&first[0]), "{}", first[0]);
     let second = answers(&args, &[asked.clone()]);
     assert!(has(&second[0]), "{}", second[0]);
-    assert_eq!(answers(&args, &[asked]), second, "the same trail gives the same bytes");
+    assert_eq!(answers(&args, &[asked])[0]["tools"], second[0]["tools"], "the same trail gives the same bytes");
 }

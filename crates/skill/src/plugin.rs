@@ -147,8 +147,8 @@ fn paths(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// The path below a folder that a manifest names, without `.`; `None` if it leads out of the folder.
-/// `${CLAUDE_PLUGIN_ROOT}` is the folder.
+/// The path below a folder that a manifest names, without `.`; `None` if it leads out of the
+/// folder. `${CLAUDE_PLUGIN_ROOT}` is the folder.
 pub(crate) fn inside(path: &str) -> Option<PathBuf> {
     let path = path.strip_prefix("${CLAUDE_PLUGIN_ROOT}/").unwrap_or(path);
     if path.contains(['\\', '\0']) {

@@ -42,8 +42,8 @@ impl Scope {
     }
 }
 
-/// The convention that a root or a skill follows. It shows where the skill comes from; `Cloud` roots
-/// can also hold `*.json` skills, and a `Project` root is searched like the folders of a project.
+/// The convention that a root or a skill follows. It shows where the skill comes from; `Cloud`
+/// roots can also hold `*.json` skills, and a `Project` root is searched as a whole project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -176,8 +176,8 @@ pub(crate) fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
     levels
 }
 
-/// The folder of the project whose skills are found wherever they are: the one with `.git`, else the
-/// working directory. `None` for the root of the file system, the home folder and a folder above
+/// The folder of the project whose skills are found wherever they are: the one with `.git`, else
+/// the working directory. `None` for the root of the file system, the home folder and a folder above
 /// it.
 fn project(levels: &[PathBuf], fs: &dyn SkillFs, around: &Surroundings) -> Option<PathBuf> {
     let top = levels.last().filter(|top| fs.look(&top.join(".git")).is_ok()).unwrap_or(&around.cwd);

@@ -137,8 +137,8 @@ impl SkillView {
     }
 
     /// Returns a visible skill by its name, or a copy by `name@scope`. Another Unicode form (NFKC)
-    /// or another case of a name, and the name of a plugin's skill without the plugin, is accepted if
-    /// it is unambiguous.
+    /// or another case of a name, and the name of a plugin's skill without the plugin, is accepted
+    /// if it is unambiguous.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<(&Arc<Skill>, Permission)> {
         let entry = self.entry(name)?;

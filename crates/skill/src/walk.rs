@@ -3,6 +3,7 @@
 mod plugins;
 mod project;
 mod report;
+mod search;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsStr;
@@ -15,6 +16,7 @@ use super::plugin::Plugin;
 use super::roots::{Root, Scope, Style};
 use crate::diagnostic::Diagnostic;
 pub(crate) use report::{LINK_AS_TEXT, link_target, place, text_link};
+use search::{Pending, Search};
 
 /// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,56 +117,9 @@ struct Walk<'a> {
     manifest_bytes: usize,
 }
 
-/// The search of one root.
-struct Search<'a> {
-    number: usize,
-    root: &'a Root,
-    /// Its folder with every link followed.
-    real: PathBuf,
-    /// The folder that its links must not leave.
-    bound: PathBuf,
-    queue: VecDeque<Pending>,
-    /// The folders that were listed, and whether the next check looks at them in any case.
-    listed: Vec<(PathBuf, Stamp, bool)>,
-    folders: usize,
-    entries: usize,
-    too_deep: usize,
-    /// The folders inside skills that were listed.
-    inner_folders: usize,
-}
-
-#[derive(Debug, Clone)]
-struct Pending {
-    path: PathBuf,
-    real: PathBuf,
-    depth: usize,
-    outside: bool,
-    /// Whether the folder is a link.
-    linked: bool,
-    /// Whether a marketplace names this folder as a plugin.
-    listed: bool,
-    /// Whether it is a folder of skills, or below one.
-    of_skills: bool,
-    /// How many levels it lies below the folder of a skill; 0 outside of skills.
-    inner: usize,
-    plugin: Option<Arc<Plugin>>,
-}
-
 /// The file names of a folder's skill, in the order of preference.
 const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
-
-impl Search<'_> {
-    fn is_project(&self) -> bool {
-        self.root.style == Style::Project
-    }
-
-    /// Whether every file of this folder is probably about skills. Elsewhere in a project, only a
-    /// file named exactly `SKILL.md` counts, and nothing else is reported.
-    fn is_about_skills(&self, pending: &Pending) -> bool {
-        !self.is_project() || pending.of_skills
-    }
-}
 
 impl Walk<'_> {
     fn root(&mut self, number: usize, root: &Root) {

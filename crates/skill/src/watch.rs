@@ -80,8 +80,8 @@ impl SkillWatcher {
     }
 }
 
-/// The folder itself, recursively, or its nearest existing ancestor, not recursively. A whole project
-/// can have more folders than a system watches: of these, only its own entries.
+/// The folder itself, recursively, or its nearest existing ancestor, not recursively. A whole
+/// project can have more folders than a system watches, so only its own entries are watched.
 fn nearest_folder(root: &Root) -> (PathBuf, RecursiveMode) {
     let path = &root.path;
     if path.is_dir() {

@@ -177,8 +177,8 @@ pub(crate) fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
 }
 
 /// The folder of the project whose skills are found wherever they are: the one with `.git`, else
-/// the working directory. `None` for the root of the file system, the home folder and a folder above
-/// it.
+/// the working directory. `None` for the root of the file system, the home folder and a folder
+/// above it.
 fn project(levels: &[PathBuf], fs: &dyn SkillFs, around: &Surroundings) -> Option<PathBuf> {
     let top = levels.last().filter(|top| fs.look(&top.join(".git")).is_ok()).unwrap_or(&around.cwd);
     let is_home = around.home.as_ref().is_some_and(|home| home.starts_with(top));

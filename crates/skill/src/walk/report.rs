@@ -111,7 +111,7 @@ impl Walk<'_> {
 
     pub(super) fn exhausted(&mut self, search: &Search<'_>, path: &Path, what: &str, most: usize) {
         let (code, whose) = match search.is_project() {
-            // Skills are seldom in the far folders of a large project, so not every command says it.
+            // The far folders of a large project seldom have skills: only `doctor` reports it.
             true => ("large-project", "in this project: the search for skills outside the usual places stopped here"),
             false => ("too-many", "under this root: reading stopped here, and later entries were not read"),
         };

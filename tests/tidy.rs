@@ -57,6 +57,8 @@ const TOP: &[&str] = &[
     "src",
     "target",
     "tests",
+    // The project's own settings: the skills in it are for its users.
+    "toolfold.toml",
 ];
 
 fn root() -> PathBuf {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::diagnostic::{Diagnostic, Loaded};
 use crate::skill::{
-    Discovery, DiscoveryCache, Limits, Permissions, Precedence, Root, SkillFs, SkillLibrary, Surroundings,
+    Discovery, DiscoveryCache, Limits, Permissions, Precedence, Root, SkillFs, SkillLibrary, Style, Surroundings,
     default_roots,
 };
 
@@ -73,6 +73,8 @@ impl SkillDiscovery {
     fn all_roots(&self) -> Vec<Root> {
         let mut roots = if self.usual { default_roots(self.fs.as_ref(), &self.around) } else { Vec::new() };
         for root in &self.roots {
+            // A project that is named as a root is searched completely.
+            roots.retain(|known| known.style != Style::Project || known.path != root.path);
             if !roots.iter().any(|known| known.path == root.path) {
                 roots.push(root.clone());
             }

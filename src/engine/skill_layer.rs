@@ -1,6 +1,6 @@
 //! Layer 2 in the engine: the skills of `activate_skill` and its answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +12,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
 use crate::skill::{
     ActivateError, ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Facts, FittedTool,
-    Root, Scope, Skill, SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, weigh,
+    Root, Scope, Skill, SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, fit_used, weigh,
 };
 
 /// The time as text, provided by the host: the engine has no clock.
@@ -62,21 +62,38 @@ struct Origin {
     source: Arc<Source>,
 }
 
+/// The number of activations of each skill, by name.
+type Counts = BTreeMap<String, usize>;
+
 /// How the declaration is fitted into its budget.
 #[derive(Clone, Default)]
 struct Fit {
     budget: Budget,
     cost: Option<Cost>,
+    uses: Option<Uses>,
+}
+
+/// The uses of skills, read once, when a list must be shortened for the first time.
+#[derive(Clone)]
+struct Uses {
+    read: Arc<dyn Fn() -> Counts + Send + Sync>,
+    counts: Arc<OnceLock<Counts>>,
 }
 
 impl Fit {
     /// The richest declaration within the budget. The host's counter is asked only if the upper
     /// bound does not decide.
     fn fitted(&self, view: &SkillView) -> Option<FittedTool> {
-        let bounded = fit_tool(view, self.budget.limit(), &|tool| weigh(tool, self.budget))?;
+        let (limit, bound) = (self.budget.limit(), |tool: &SkillTool| weigh(tool, self.budget));
+        let bounded = fit_tool(view, limit, &bound)?;
+        if bounded.list.is_whole() || (self.cost.is_none() && self.uses.is_none()) {
+            return Some(bounded);
+        }
+        let none = Counts::new();
+        let uses = self.uses.as_ref().map_or(&none, |uses| uses.counts.get_or_init(|| (uses.read)()));
         match &self.cost {
-            Some(cost) if !bounded.list.is_whole() => fit_tool(view, self.budget.limit(), &|tool| cost(tool)),
-            _ => Some(bounded),
+            Some(cost) => fit_used(view, uses, limit, &|tool| cost(tool)),
+            None => fit_used(view, uses, limit, &bound),
         }
     }
 }
@@ -172,7 +189,7 @@ impl SkillLayer {
     /// with a vocabulary can list more with [`counted_by`](Self::counted_by).
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
-        (self.fit, self.declared) = (Fit { budget, cost: None }, Arc::default());
+        (self.fit, self.declared) = (Fit { budget, cost: None, uses: self.fit.uses.take() }, Arc::default());
         self
     }
 
@@ -180,7 +197,19 @@ impl SkillLayer {
     /// the upper bound leaves something out.
     #[must_use]
     pub fn counted_by(mut self, budget: Budget, cost: impl Fn(&SkillTool) -> usize + Send + Sync + 'static) -> Self {
-        (self.fit, self.declared) = (Fit { budget, cost: Some(Arc::new(cost)) }, Arc::default());
+        let (cost, uses): (Cost, _) = (Arc::new(cost), self.fit.uses.take());
+        (self.fit, self.declared) = (Fit { budget, cost: Some(cost), uses }, Arc::default());
+        self
+    }
+
+    /// Sets the number of activations of each skill by name, such as those of a log. If the list is
+    /// too long for its budget, the skills used most keep their descriptions, and then the nearest.
+    /// `uses` is called at most once, and only if something is left out, so that the declaration
+    /// stays the same in every conversation with this layer. Default: none.
+    #[must_use]
+    pub fn used(mut self, uses: impl Fn() -> BTreeMap<String, usize> + Send + Sync + 'static) -> Self {
+        self.fit.uses = Some(Uses { read: Arc::new(uses), counts: Arc::default() });
+        self.declared = Arc::default();
         self
     }
 

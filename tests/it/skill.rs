@@ -14,9 +14,11 @@ mod guards;
 mod hostile;
 mod opencode;
 mod pack;
+mod plugins;
 mod scale;
 #[cfg(feature = "shell")]
 mod scripts;
+mod uses;
 #[cfg(feature = "watch")]
 mod watch;
 

@@ -12,7 +12,7 @@ use super::input::read_text;
 use super::ledger::{make_store, now_ms, state_folder};
 use super::output::{Failure, say_all};
 use super::postgres;
-use super::skills::{SkillTools, say_found, source};
+use super::skills::{SkillTools, say_found, source, uses};
 use super::undo::{Edge, folder_of};
 use crate::configuration::keys::policy::{PolicySettings, PolicyUse};
 use crate::configuration::{Config, Origin, keys};
@@ -86,7 +86,8 @@ impl Layers {
         let mut layers = Self::with_skills(config)?;
         let Some(policy) = policy(config)? else { return Ok(layers.with_skill_tools(config, None)) };
         let Opened { store, path, snapshots } = Opened::open(store, config)?;
-        let clock = store.clone();
+        let (clock, audited) = (store.clone(), store.clone());
+        layers.skills = layers.skills.map(|skills| skills.used(move || uses::of_store(&*audited)));
         let (layer, approver) =
             PolicyLayer::open(policy, store.clone(), move || clock.time_ms().unwrap_or_else(now_ms));
         let mut own = guarded(config);

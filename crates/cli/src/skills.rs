@@ -7,6 +7,7 @@ mod migrate;
 mod read;
 mod run;
 pub(super) mod source;
+pub(super) mod uses;
 mod validate;
 
 pub use as_tools::SkillTools;
@@ -140,7 +141,7 @@ impl RootArgs {
     /// The skills within the configured limits. Unread files are reported on standard error.
     fn discover(&self) -> Result<Loaded<SkillLibrary>, Failure> {
         let loaded = self.found(&settings()?)?;
-        say_all(&loaded.diagnostics.iter().filter(|d| is_unread(d)).cloned().collect::<Vec<_>>());
+        say_found(&loaded.diagnostics, false);
         Ok(loaded)
     }
 
@@ -160,13 +161,15 @@ impl RootArgs {
 /// Maximum number of diagnostics of individual skills in a command about something else.
 const SAID: usize = 10;
 
-/// Reports on standard error everything that was not read. If the user `named` folders, also the
-/// first of the other diagnostics; those of the usual places are in `skills doctor`.
+/// Reports on standard error what was not read: the first of it, and the number of the rest. If the
+/// user `named` folders, also the first of the other diagnostics; those of the usual places are in
+/// `skills doctor`.
 pub(super) fn say_found(diagnostics: &[Diagnostic], named: bool) {
     let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
     let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);
     let other = if named { other } else { Vec::new() };
-    let more = other.len().saturating_sub(SAID);
+    let more = said.len().saturating_sub(SAID) + other.len().saturating_sub(SAID);
+    said.truncate(SAID);
     said.extend(other.into_iter().take(SAID));
     if more > 0 {
         let s = if more == 1 { "" } else { "s" };

@@ -267,11 +267,13 @@ pub fn direct(view: &SkillView, request: &ActivateRequest, facts: &Facts) -> Res
         return Err(ActivateError::BadArguments(text.to_owned()));
     }
     let folder = skill.origin.folder.to_string_lossy();
+    let plugin = skill.origin.plugin.as_ref().map(|folder| folder.to_string_lossy());
     let inputs = Inputs {
         arguments: request.arguments.as_deref(),
         declared: skill.fields().declared(),
         input: request.input.as_ref(),
         folder: &folder,
+        plugin: plugin.as_deref(),
         facts: Some(facts),
     };
     Ok(Answer::Resource(render(skill.body(), inputs).text))
@@ -293,11 +295,13 @@ fn activation(
 ) -> Activation {
     let name = name.to_owned();
     let folder = skill.origin.folder.to_string_lossy().into_owned();
+    let plugin = skill.origin.plugin.as_ref().map(|folder| folder.to_string_lossy());
     let inputs = Inputs {
         arguments: request.arguments.as_deref(),
         declared: skill.fields().declared(),
         input: request.input.as_ref(),
         folder: &folder,
+        plugin: plugin.as_deref(),
         facts: Some(facts),
     };
     let rendered = render(skill.body(), inputs);

@@ -1,5 +1,7 @@
 //! What the model reads about the skills before it activates one.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -69,6 +71,18 @@ pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
 /// between.
 #[must_use]
 pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usize) -> Option<FittedTool> {
+    fit_used(view, &BTreeMap::new(), limit, cost)
+}
+
+/// [`fit_tool`] with the number of activations of each skill, by name: if the list is shortened,
+/// the skills used most keep their descriptions, and then the nearest.
+#[must_use]
+pub fn fit_used(
+    view: &SkillView,
+    uses: &BTreeMap<String, usize>,
+    limit: usize,
+    cost: &dyn Fn(&SkillTool) -> usize,
+) -> Option<FittedTool> {
     if view.names().len() == 0 {
         return None;
     }
@@ -77,7 +91,7 @@ pub fn fit_tool(view: &SkillView, limit: usize, cost: &dyn Fn(&SkillTool) -> usi
         search: view.names().len() > SEARCH_FROM,
         copies: view.has_copies(),
     };
-    let list = Rows::new(view).richest(limit, |list| cost(&offered.tool(list)) <= limit);
+    let list = Rows::new(view, uses).richest(limit, |list| cost(&offered.tool(list)) <= limit);
     let tool = offered.tool(&list);
     Some(FittedTool { cost: cost(&tool), tool, list })
 }

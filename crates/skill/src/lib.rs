@@ -46,6 +46,7 @@ mod library;
 mod lint;
 mod listing;
 mod permission;
+mod plugin;
 mod reference;
 mod render;
 mod rescue;
@@ -72,7 +73,7 @@ pub use command::read_command;
 pub use disk::DiskFs;
 pub use document::{Content, ContentHash, Document, MAX_FILE, slug};
 pub use exposure::{
-    FittedTool, SKILL_PREFIX, SkillTool, activate_tool, catalog_xml, fit_tool, skill_tool, skill_tools, weigh,
+    FittedTool, SKILL_PREFIX, SkillTool, activate_tool, catalog_xml, fit_tool, fit_used, skill_tool, skill_tools, weigh,
 };
 pub use fields::{Context, Fields, Mode};
 pub use folder::{Folder, prompt_entry, read_folder};

@@ -14,8 +14,9 @@ use super::fields::Fields;
 use super::fs::{FsError, SkillFs, Stamp};
 use super::held::{Held, TOO_MUCH};
 use super::legacy;
+use super::plugin::qualified;
 use super::roots::{Root, Scope, Style};
-use super::walk::{Found, Limits, Walked, place, walk};
+use super::walk::{Found, LINK_AS_TEXT, Limits, Walked, link_target, place, text_link, walk};
 use crate::diagnostic::{Diagnostic, Loaded};
 
 /// Which of two skills with the same name wins.
@@ -64,12 +65,16 @@ pub struct Origin {
     pub style: Style,
     /// The index of its root; `usize::MAX` for a builtin skill.
     pub root: usize,
+    /// The folder of the plugin that it is part of, with every link followed.
+    pub plugin: Option<PathBuf>,
 }
 
 /// A loaded skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skill {
     content: Arc<Content>,
+    /// The name with that of its plugin.
+    of_plugin: Option<String>,
     /// The hash of its file.
     pub hash: ContentHash,
     /// Its location.
@@ -77,10 +82,10 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// The skill's name.
+    /// The skill's name; for a skill of a plugin `plugin:name`.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.content.name
+        self.of_plugin.as_deref().unwrap_or(&self.content.name)
     }
 
     /// The skill's description.
@@ -252,7 +257,16 @@ fn of_several(mut first: Diagnostic, number: usize) -> Diagnostic {
 /// that does not exist.
 #[must_use]
 pub fn is_unread(diagnostic: &Diagnostic) -> bool {
-    let codes = ["too-many", TOO_MUCH, "too-deep", "unreadable", "not-a-file", "file-too-large"];
+    let codes = [
+        "too-many",
+        TOO_MUCH,
+        "too-deep",
+        "unreadable",
+        "not-a-file",
+        "file-too-large",
+        LINK_AS_TEXT,
+        "plugin-manifest",
+    ];
     codes.contains(&diagnostic.code) || (diagnostic.code == "link-outside" && diagnostic.is_error())
 }
 
@@ -264,6 +278,11 @@ fn read(fs: &dyn SkillFs, found: &Found) -> (Stamp, Document) {
             let folder = found.file.parent().and_then(Path::file_name);
             let folder = folder.or_else(|| found.folder.file_name()).unwrap_or_default().to_string_lossy();
             let mut document = Document::read(&bytes, &file, &folder);
+            if document.content.is_none()
+                && let Some(target) = link_target(&bytes)
+            {
+                document.diagnostics = vec![text_link(&found.file, &target)];
+            }
             if !found.standard_name {
                 document.strict = vec!["Missing required file: SKILL.md".to_owned()];
                 let message = "the file's name is not spelled `SKILL.md`; other readers do not find it";
@@ -287,18 +306,24 @@ fn read(fs: &dyn SkillFs, found: &Found) -> (Stamp, Document) {
 
 fn finding(found: &Found, root: &Root, document: Arc<Document>) -> Finding {
     // Old cloud skills come with the product, so their scope is builtin wherever they are.
-    let scope = if found.cloud { Scope::Builtin } else { root.scope };
+    let (scope, style) = match &found.plugin {
+        _ if found.cloud => (Scope::Builtin, root.style),
+        Some(_) => (Scope::Plugin, Style::Plugin),
+        None => (root.scope, root.style),
+    };
     let skill = document.content.as_ref().map(|content| {
         Arc::new(Skill {
             content: Arc::clone(content),
+            of_plugin: found.plugin.as_ref().map(|plugin| qualified(plugin, &content.name)),
             hash: document.hash.clone(),
             origin: Origin {
                 file: found.file.clone(),
                 folder: found.folder.clone(),
                 scope,
                 trusted: root.trusted && !found.outside,
-                style: root.style,
+                style,
                 root: found.root,
+                plugin: found.plugin.as_ref().map(|plugin| plugin.folder.clone()),
             },
         })
     });
@@ -310,6 +335,7 @@ fn builtin(document: &Arc<Document>) -> Finding {
     let skill = document.content.as_ref().map(|content| {
         Arc::new(Skill {
             content: Arc::clone(content),
+            of_plugin: None,
             hash: document.hash.clone(),
             origin: Origin {
                 file: file.clone(),
@@ -318,6 +344,7 @@ fn builtin(document: &Arc<Document>) -> Finding {
                 trusted: true,
                 style: Style::Cloud,
                 root: usize::MAX,
+                plugin: None,
             },
         })
     });

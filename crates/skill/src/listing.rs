@@ -3,9 +3,10 @@
 //! The levels are: complete descriptions; descriptions cut evenly, longest first; every name, and
 //! the complete descriptions of as many as fit; as many names as fit, with a line that counts the
 //! rest. The list is in the order of the names. If descriptions or names are omitted, those of the
-//! nearest scope stay: project before user before system.
+//! skills used most stay, then those of the nearest scope: project before user before plugins.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -52,7 +53,7 @@ const BYTES_PER_UNIT: usize = 24;
 /// Lists the visible skills within a budget, counted without a vocabulary.
 #[must_use]
 pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
-    let rows = Rows::new(view);
+    let rows = Rows::new(view, &BTreeMap::new());
     rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
 }
 
@@ -61,29 +62,34 @@ pub(super) struct Rows {
     rows: Vec<(String, String)>,
     /// Indices of `rows`, in the order in which descriptions and names are kept.
     order: Vec<usize>,
+    /// How many of them, from the first, have been used.
+    used: usize,
 }
 
 /// The level of detail of a list.
 #[derive(Debug, Clone, Copy)]
 enum Level {
-    /// Descriptions of at most this many quarters of an estimated token.
-    Described(usize),
-    /// Every name, and the complete descriptions of this many.
-    Nearest(usize),
+    /// The complete descriptions of the first so many, and of the others at most this many quarters
+    /// of an estimated token.
+    Described(usize, usize),
+    /// Every name, and the complete descriptions of the first so many.
+    First(usize),
     /// This many names.
     Named(usize),
 }
 
 impl Rows {
-    pub(super) fn new(view: &SkillView) -> Self {
-        let (mut rows, mut scopes) = (Vec::new(), Vec::new());
-        for (name, skill) in view.names().zip(view.skills()) {
+    /// The rows of a view. `uses`: how often each skill was activated, by name.
+    pub(super) fn new(view: &SkillView, uses: &BTreeMap<String, usize>) -> Self {
+        let (mut rows, mut ranks) = (Vec::new(), Vec::new());
+        for (at, (name, skill)) in view.names().zip(view.skills()).enumerate() {
             rows.push((name.to_owned(), row(skill).1));
-            scopes.push(skill.origin.scope as u8);
+            let used = uses.get(name).copied().unwrap_or_default();
+            ranks.push((Reverse(used), skill.origin.scope as u8, at));
         }
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by_key(|at| (scopes.get(*at).copied(), *at));
-        Self { rows, order }
+        ranks.sort_unstable();
+        let used = ranks.iter().take_while(|(Reverse(used), ..)| *used > 0).count();
+        Self { rows, order: ranks.into_iter().map(|(.., at)| at).collect(), used }
     }
 
     /// The richest list that fits. If none does, the list that only counts. `limit` bounds the
@@ -95,14 +101,18 @@ impl Rows {
             fits(&list).then_some(list)
         };
         let widest = self.rows.iter().map(|(_, description)| quarters(description)).max().unwrap_or_default();
-        if let Some(whole) = tried(Level::Described(widest)) {
+        if let Some(whole) = tried(Level::Described(0, widest)) {
             return whole;
         }
-        // Each search finds the boundary between what fits and what does not.
-        if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), |cap| tried(Level::Described(cap))) {
-            return list;
+        // Each search finds the boundary between what fits and what does not. If the complete
+        // descriptions of all used skills leave no room for the others, all are shortened.
+        for used in BTreeSet::from([Reverse(self.used), Reverse(0)]) {
+            let described = |cap| tried(Level::Described(used.0, cap));
+            if let Some(list) = last_that_fits(LEAST, widest.min(most_bytes), described) {
+                return list;
+            }
         }
-        if let Some(list) = last_that_fits(0, self.rows.len(), |count| tried(Level::Nearest(count))) {
+        if let Some(list) = last_that_fits(0, self.rows.len(), |count| tried(Level::First(count))) {
             return list;
         }
         let most = self.rows.len().saturating_sub(1).min(limit);
@@ -114,18 +124,20 @@ impl Rows {
     fn list(&self, level: Level, most_bytes: usize) -> Option<CatalogText> {
         let mut list = CatalogText::default();
         match level {
-            Level::Described(cap) => {
-                for (name, description) in &self.rows {
+            Level::Described(count, cap) => {
+                let first = self.first(count);
+                for (at, (name, description)) in self.rows.iter().enumerate() {
+                    let cap = if first.contains(&at) { usize::MAX } else { cap };
                     self.describe(&mut list, name, description, cap);
                     if list.text.len() > most_bytes {
                         return None;
                     }
                 }
             }
-            Level::Nearest(count) => {
-                let nearest: BTreeSet<usize> = self.order.iter().copied().take(count).collect();
+            Level::First(count) => {
+                let first = self.first(count);
                 for (at, (name, description)) in self.rows.iter().enumerate() {
-                    match nearest.contains(&at) {
+                    match first.contains(&at) {
                         true => self.describe(&mut list, name, description, usize::MAX),
                         false => only_name(&mut list, name),
                     }
@@ -135,9 +147,7 @@ impl Rows {
                 }
             }
             Level::Named(count) => {
-                let mut kept: Vec<usize> = self.order.iter().copied().take(count).collect();
-                kept.sort_unstable();
-                for (name, _) in kept.into_iter().filter_map(|at| self.rows.get(at)) {
+                for (name, _) in self.first(count).into_iter().filter_map(|at| self.rows.get(at)) {
                     only_name(&mut list, name);
                     if list.text.len() > most_bytes {
                         return None;
@@ -151,6 +161,11 @@ impl Rows {
             let _ = writeln!(list.text, "- (and {number} more skill{s} that are not listed here)");
         }
         Some(list)
+    }
+
+    /// The indices of the first skills of the order, sorted.
+    fn first(&self, count: usize) -> BTreeSet<usize> {
+        self.order.iter().copied().take(count).collect()
     }
 
     fn describe(&self, list: &mut CatalogText, name: &str, description: &str, cap: usize) {

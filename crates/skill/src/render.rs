@@ -26,6 +26,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) declared: Option<Declared<'a>>,
     pub(crate) input: Option<&'a Value>,
     pub(crate) folder: &'a str,
+    /// The folder of the skill's plugin.
+    pub(crate) plugin: Option<&'a str>,
     pub(crate) facts: Option<&'a Facts>,
 }
 
@@ -187,6 +189,7 @@ fn value(what: &What<'_>, inputs: Inputs<'_>, words: &[String]) -> Option<String
         What::Escaped(text) => Some((*text).to_owned()),
         What::Variable("SESSION_ID" | "CLAUDE_SESSION_ID") => facts?.session.clone(),
         What::Variable("SKILL_DIR" | "CLAUDE_SKILL_DIR") => Some(inputs.folder.to_owned()),
+        What::Variable("PLUGIN_ROOT" | "CLAUDE_PLUGIN_ROOT") => inputs.plugin.map(str::to_owned),
         What::Variable("PROJECT_DIR" | "CLAUDE_PROJECT_DIR") | What::Path("system.project") => facts?.project.clone(),
         What::Path("system.cwd") => facts?.cwd.clone(),
         What::Path("system.timestamp") => facts?.timestamp.clone(),

@@ -17,6 +17,8 @@ pub enum Scope {
     Project,
     /// The user.
     User,
+    /// A plugin, in whatever folder it was found.
+    Plugin,
     /// The installation.
     System,
     /// A path given by the user.
@@ -32,6 +34,7 @@ impl Scope {
         match self {
             Self::Project => "project",
             Self::User => "user",
+            Self::Plugin => "plugin",
             Self::System => "system",
             Self::Explicit => "explicit",
             Self::Builtin => "builtin",
@@ -39,8 +42,8 @@ impl Scope {
     }
 }
 
-/// The convention that a root follows. It shows where the root comes from; `Cloud` roots can also
-/// hold `*.json` skills.
+/// The convention that a root or a skill follows. It shows where the skill comes from; `Cloud`
+/// roots can also hold `*.json` skills, and a `Project` root is searched as a whole project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -59,6 +62,11 @@ pub enum Style {
     Opencode,
     /// A folder of old cloud skills: single JSON documents, beside folders with a `SKILL.md`.
     Cloud,
+    /// A whole project. Its folders of tests, templates, builds and dependencies are not searched,
+    /// and neither are projects inside it.
+    Project,
+    /// The folder of a plugin. No root has this style, only the skills that were found in a plugin.
+    Plugin,
 }
 
 /// A place to search for skills.
@@ -74,13 +82,17 @@ pub struct Root {
     pub trusted: bool,
     /// The convention that it follows.
     pub style: Style,
+    /// The folder that the root belongs to. If a link leads the root out of this folder, the root
+    /// is not searched; links in the root that stay in the folder are followed. `None`: the root
+    /// itself.
+    pub within: Option<PathBuf>,
 }
 
 impl Root {
     /// An untrusted root with the convention of this project.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, scope: Scope) -> Self {
-        Self { path: path.into(), scope, trusted: false, style: Style::Toolfold }
+        Self { path: path.into(), scope, trusted: false, style: Style::Toolfold, within: None }
     }
 }
 
@@ -164,44 +176,60 @@ pub(crate) fn levels(fs: &dyn SkillFs, around: &Surroundings) -> Vec<PathBuf> {
     levels
 }
 
-/// The default roots in order: every level of the project, the user's folders, the installation's
-/// packs, the paths given by the user. A duplicate folder counts at its first place.
+/// The folder of the project whose skills are found wherever they are: the one with `.git`, else
+/// the working directory. `None` for the root of the file system, the home folder and a folder
+/// above it.
+fn project(levels: &[PathBuf], fs: &dyn SkillFs, around: &Surroundings) -> Option<PathBuf> {
+    let top = levels.last().filter(|top| fs.look(&top.join(".git")).is_ok()).unwrap_or(&around.cwd);
+    let is_home = around.home.as_ref().is_some_and(|home| home.starts_with(top));
+    (top.parent().is_some() && !is_home).then(|| top.clone())
+}
+
+/// The default roots in order: every level of the project, the project as a whole, the user's
+/// folders, the installation's packs, the paths given by the user. A duplicate folder counts at its
+/// first place.
 #[must_use]
 pub fn default_roots(fs: &dyn SkillFs, around: &Surroundings) -> Vec<Root> {
     let (mut roots, mut seen): (Vec<Root>, HashSet<PathBuf>) = Default::default();
-    let mut add = |path: PathBuf, scope, trusted, style| {
+    let mut add = |path: PathBuf, scope, trusted, style, within: Option<&PathBuf>| {
         if seen.insert(path.clone()) {
-            roots.push(Root { path, scope, trusted, style });
+            roots.push(Root { path, scope, trusted, style, within: within.cloned() });
         }
     };
-    for level in levels(fs, around) {
-        if around.home.as_deref() == Some(&level) {
+    let levels = levels(fs, around);
+    let project = project(&levels, fs, around);
+    for level in &levels {
+        if around.home.as_ref() == Some(level) {
             continue;
         }
-        for (path, style) in family(&level) {
-            add(path, Scope::Project, around.trust_project, style);
+        let within = project.as_ref().filter(|project| level.starts_with(project)).unwrap_or(level);
+        for (path, style) in family(level) {
+            add(path, Scope::Project, around.trust_project, style, Some(within));
         }
+    }
+    if let Some(project) = &project {
+        add(project.clone(), Scope::Project, around.trust_project, Style::Project, Some(project));
     }
     if let Some(home) = &around.home {
         for (path, style) in family(home) {
-            add(path, Scope::User, true, style);
+            add(path, Scope::User, true, style, None);
         }
         for path in AT_HOME {
-            add(home.join(path), Scope::User, true, Style::Agents);
+            add(home.join(path), Scope::User, true, Style::Agents, None);
         }
     }
     if let Some(config) = around.config_folder() {
         for (name, style) in FAMILIES {
             for last in ["skills", "skill"] {
-                add(config.join(name.trim_start_matches('.')).join(last), Scope::User, true, style);
+                add(config.join(name.trim_start_matches('.')).join(last), Scope::User, true, style, None);
             }
         }
     }
     for path in &around.system {
-        add(path.clone(), Scope::System, true, Style::Toolfold);
+        add(path.clone(), Scope::System, true, Style::Toolfold, None);
     }
     for path in &around.explicit {
-        add(path.clone(), Scope::Explicit, true, Style::Toolfold);
+        add(path.clone(), Scope::Explicit, true, Style::Toolfold, None);
     }
     roots
 }

@@ -137,7 +137,8 @@ impl SkillView {
     }
 
     /// Returns a visible skill by its name, or a copy by `name@scope`. Another Unicode form (NFKC)
-    /// or another case of a name is accepted if it is unambiguous.
+    /// or another case of a name, and the name of a plugin's skill without the plugin, is accepted
+    /// if it is unambiguous.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<(&Arc<Skill>, Permission)> {
         let entry = self.entry(name)?;
@@ -153,8 +154,15 @@ impl SkillView {
             return won.get(at);
         }
         let folded = fold(name);
-        let mut same = self.entries.iter().filter(|entry| fold(&entry.name) == folded);
-        same.next().filter(|_| same.next().is_none())
+        let only = |is_meant: &dyn Fn(&Entry) -> bool| {
+            let mut meant = self.entries.iter().filter(|entry| is_meant(entry));
+            meant.next().filter(|_| meant.next().is_none())
+        };
+        only(&|entry| fold(&entry.name) == folded).or_else(|| {
+            // Texts of plugins often name their other skills without the plugin.
+            let of_plugin = |entry: &Entry| entry.skill.origin.plugin.is_some();
+            only(&|entry| of_plugin(entry) && entry.name.split_once(':').is_some_and(|(_, own)| own == name))
+        })
     }
 
     /// Returns a skill and, after a `/`, a path in its folder. The longest visible name at the

@@ -1,13 +1,22 @@
 //! Finds the files: breadth first, in sorted order, within limits.
 
-use std::collections::{HashSet, VecDeque};
+mod plugins;
+mod project;
+mod report;
+mod search;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::folder::is_skill_md;
 use super::fs::{FsEntry, FsError, Kind, SkillFs, Stamp};
+use super::plugin::Plugin;
 use super::roots::{Root, Scope, Style};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::Diagnostic;
+pub(crate) use report::{LINK_AS_TEXT, link_target, place, text_link};
+use search::{Pending, Search};
 
 /// The limits of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +55,15 @@ pub(crate) struct Found {
     pub(crate) cloud: bool,
     /// Whether the standard allows the file's name.
     pub(crate) standard_name: bool,
+    /// The plugin that it is part of.
+    pub(crate) plugin: Option<Arc<Plugin>>,
 }
 
 /// What a walk found.
 pub(crate) struct Walked {
     pub(crate) found: Vec<Found>,
     pub(crate) notes: Vec<Diagnostic>,
-    /// The folders that were listed, with their stamps before.
+    /// The folders that were listed and the manifests that were read, with their stamps before.
     pub(crate) listed: Vec<(PathBuf, Stamp)>,
     /// The roots that did not exist.
     pub(crate) absent: Vec<PathBuf>,
@@ -61,16 +72,27 @@ pub(crate) struct Walked {
 pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
     // One or two of about 100 usual places exist, and a look is cheaper than resolving a path.
     let looks = Vec::from_iter(roots.iter().map(|root| fs.look(&root.path)));
-    let (mut places, mut absent) = (Vec::new(), Vec::new());
+    let mut walk = Walk {
+        fs,
+        limits,
+        places: Vec::new(),
+        seen: HashMap::new(),
+        found: Vec::new(),
+        notes: Vec::new(),
+        listed: Vec::new(),
+        plugins: HashMap::new(),
+        manifest_bytes: 0,
+    };
+    let mut absent = Vec::new();
     for (root, look) in roots.iter().zip(&looks) {
         if look.is_err() {
             absent.push(root.path.clone());
-        } else if let Ok(real) = fs.canonical(&root.path) {
-            places.push(real);
+        } else if root.style != Style::Project
+            && let Ok(real) = fs.canonical(&root.path)
+        {
+            walk.places.push(real);
         }
     }
-    let (seen, found, notes, listed) = (HashSet::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut walk = Walk { fs, limits, places, seen, found, notes, listed };
     for (number, (root, look)) in roots.iter().zip(&looks).enumerate() {
         if look != &Err(FsError::NotFound) || root.scope == Scope::Explicit {
             walk.root(number, root);
@@ -82,24 +104,21 @@ pub(crate) fn walk(fs: &dyn SkillFs, roots: &[Root], limits: Limits) -> Walked {
 struct Walk<'a> {
     fs: &'a dyn SkillFs,
     limits: Limits,
+    /// The folders of the roots, except those of whole projects.
     places: Vec<PathBuf>,
-    seen: HashSet<PathBuf>,
+    /// The folders that were searched, and for which root.
+    seen: HashMap<PathBuf, usize>,
     found: Vec<Found>,
     notes: Vec<Diagnostic>,
     listed: Vec<(PathBuf, Stamp)>,
-}
-
-struct Pending {
-    path: PathBuf,
-    real: PathBuf,
-    depth: usize,
-    outside: bool,
+    /// The folders of plugins by their names.
+    plugins: HashMap<String, Vec<PathBuf>>,
+    /// The bytes of manifests read so far.
+    manifest_bytes: usize,
 }
 
 /// The file names of a folder's skill, in the order of preference.
 const NAMES: [&str; 2] = ["SKILL.md", "skill.md"];
-/// The maximum number of skill folders per root that are searched for nested skills.
-const NESTED_FOLDERS: usize = 400;
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
 
 impl Walk<'_> {
@@ -108,70 +127,116 @@ impl Walk<'_> {
         let real = match self.fs.canonical(&path) {
             Ok(real) => real,
             Err(FsError::NotFound) if root.scope != Scope::Explicit => return,
+            Err(_) if path.parent().is_some_and(|above| self.is_text_link(above)) => return,
             Err(error) => return self.unreadable(&root.path, &error),
         };
-        let mut queue = VecDeque::new();
-        queue.push_back(Pending { path, real: real.clone(), depth: 0, outside: false });
-        let mut skills: Vec<Pending> = Vec::new();
-        let (mut folders, mut entries, mut too_deep) = (0, 0, 0_usize);
-        while let Some(pending) = queue.pop_front() {
-            if !self.seen.insert(pending.real.clone()) {
+        let bound = root.within.as_ref().and_then(|within| self.fs.canonical(within).ok()).unwrap_or(real.clone());
+        if !real.starts_with(&bound) {
+            return self.root_leads_out(root, &real);
+        }
+        if self.is_text_link(&path) {
+            return;
+        }
+        let first = Pending {
+            path,
+            real: real.clone(),
+            depth: 0,
+            outside: false,
+            linked: false,
+            listed: false,
+            of_skills: false,
+            inner: 0,
+            plugin: None,
+        };
+        let (queue, listed) = (VecDeque::from([first]), Vec::new());
+        let (folders, entries, too_deep, inner_folders) = (0, 0, 0, 0);
+        let mut search = Search { number, root, real, bound, queue, listed, folders, entries, too_deep, inner_folders };
+        let found_before = self.found.len();
+        while let Some(pending) = search.queue.pop_front() {
+            if !self.folder(&mut search, pending) {
+                break;
+            }
+        }
+        self.too_deep(&search);
+        let is_project = search.is_project();
+        let found = self.found.iter().skip(found_before);
+        let parents: BTreeSet<&Path> = found.filter_map(|found| found.file.parent()?.parent()).collect();
+        for (path, stamp, always) in search.listed {
+            if always || !is_project || parents.contains(path.as_path()) {
+                self.listed.push((path, stamp));
+            }
+        }
+    }
+
+    /// Searches a folder. Returns `false` if a limit ends the search of the root.
+    fn folder(&mut self, search: &mut Search<'_>, mut pending: Pending) -> bool {
+        if pending.inner > 0 {
+            self.inner_folder(search, &pending);
+            return true;
+        }
+        if let Some(other) = self.seen.get(&pending.real) {
+            if pending.linked || (*other != search.number && !search.is_project()) {
                 let message = "this folder was already searched through another root or link";
                 self.notes.push(Diagnostic::note("seen-before", place(&pending.path), message));
-                continue;
             }
-            if pending.depth > 0 {
-                folders += 1;
+            return true;
+        }
+        self.seen.insert(pending.real.clone(), search.number);
+        search.folders += usize::from(pending.depth > 0);
+        if search.folders > search.most_folders(self.limits) {
+            self.exhausted(search, &pending.path, "folders", search.most_folders(self.limits));
+            return false;
+        }
+        // The first folder and those of a marketplace can be plugins with a skill of their own.
+        let is_place = pending.depth == 0 || pending.listed;
+        if !is_place && self.take(search, &pending, None) {
+            self.search_inside(search, &pending, 0);
+            return true;
+        }
+        let before = self.fs.look(&pending.path).map(|look| look.stamp).unwrap_or_default();
+        let mut listed = match self.fs.list(&pending.path, self.limits.entries.saturating_sub(search.entries)) {
+            Ok(listed) => listed,
+            Err(FsError::TooLarge(_)) => {
+                self.exhausted(search, &pending.path, "entries", self.limits.entries);
+                return false;
             }
-            if folders > self.limits.folders {
-                return self.exhausted(&pending.path, "folders", self.limits.folders);
+            Err(error) => {
+                self.unlisted(search, &pending, &error);
+                return true;
             }
-            if self.take(&pending, number, root.scope, None) {
-                skills.push(pending);
-                continue;
-            }
-            let before = self.fs.look(&pending.path).map(|look| look.stamp).unwrap_or_default();
-            self.listed.push((pending.path.clone(), before));
-            let listed = match self.fs.list(&pending.path, self.limits.entries.saturating_sub(entries)) {
-                Ok(listed) => listed,
-                Err(FsError::TooLarge(_)) => return self.exhausted(&pending.path, "entries", self.limits.entries),
-                Err(error) => {
-                    self.unreadable(&pending.path, &error);
-                    continue;
-                }
-            };
-            entries += listed.len();
-            let mut listed = listed;
-            listed.sort_by(|a, b| a.name.cmp(&b.name));
-            if self.take(&pending, number, root.scope, Some(&listed)) {
-                skills.push(pending);
-                continue;
-            }
-            if root.style == Style::Cloud {
-                self.cloud(&pending, number, &listed);
-            }
+        };
+        search.entries += listed.len();
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        if search.is_project() && pending.depth > 0 && !pending.of_skills && has(&listed, ".git") {
+            self.other_project(&pending.path);
+            return true;
+        }
+        let is_plugin = self.plugin(search, &mut pending, &listed);
+        search.listed.push((pending.path.clone(), before, is_plugin || pending.of_skills));
+        let taken = (is_place && self.take(search, &pending, None)) || self.take(search, &pending, Some(&listed));
+        if taken && !is_plugin && !(search.is_project() && pending.depth == 0) {
+            self.search_inside(search, &pending, 0);
+            return true;
+        }
+        if search.root.style == Style::Cloud {
+            self.cloud(&pending, search.number, &listed);
+        }
+        if search.is_about_skills(&pending) {
             self.near_miss(&pending, &listed);
-            for entry in listed {
-                if entry.kind != Some(Kind::Folder) || SKIPPED.iter().any(|s| entry.name == *s) {
-                    continue;
-                }
-                if pending.depth == self.limits.depth {
-                    too_deep += 1;
-                    continue;
-                }
-                queue.extend(self.below(&pending, &entry, &real, root.scope));
+            self.text_links(&pending.path, &listed);
+        }
+        for entry in listed {
+            if entry.kind != Some(Kind::Folder) || search.skips(&pending, &entry.name) {
+                continue;
             }
+            if pending.depth == search.most_levels(self.limits) {
+                search.too_deep += 1;
+                continue;
+            }
+            let below = self.below(search, &pending, &entry);
+            search.queue.extend(below);
         }
-        if too_deep > 0 {
-            let (folders, were) = match too_deep {
-                1 => ("1 folder lies".to_owned(), "was"),
-                n => (format!("{n} folders lie"), "were"),
-            };
-            let message = format!("{folders} deeper than {} levels and {were} not read", self.limits.depth);
-            let note = Diagnostic::warning("too-deep", place(&root.path), message);
-            self.notes.push(note.help("name the deeper folder as a root, or let more levels be read (`skills.depth`)"));
-        }
-        self.nested(&skills);
+        true
     }
 
     /// A path to the SKILL.md itself refers to its folder.
@@ -182,59 +247,48 @@ impl Walk<'_> {
         if file { parent.unwrap_or(Path::new(".")).to_owned() } else { path.to_owned() }
     }
 
-    /// Reports skills inside the folders of skills, up to two levels deep, which count as files of
-    /// the outer skill. For information only, so it reads at most [`NESTED_FOLDERS`] folders.
-    fn nested(&mut self, skills: &[Pending]) {
-        let (mut budget, mut looks) = (self.limits.entries, 0);
-        let mut queue: VecDeque<(PathBuf, usize)> = skills.iter().map(|s| (s.path.clone(), 0)).collect();
-        while let Some((folder, depth)) = queue.pop_front()
-            && looks < NESTED_FOLDERS
-        {
-            looks += 1;
-            let Ok(mut listed) = self.fs.list(&folder, budget) else { continue };
-            budget = budget.saturating_sub(listed.len());
-            listed.retain(|e| e.kind == Some(Kind::Folder) && !e.link && !SKIPPED.iter().any(|s| e.name == *s));
-            listed.sort_by(|a, b| a.name.cmp(&b.name));
-            for entry in listed {
-                let below = folder.join(&entry.name);
-                let file = below.join("SKILL.md");
-                if self.fs.look(&file).is_ok() {
-                    let message = "this lies inside another skill's folder and counts as one of its files";
-                    let note = Diagnostic::note("nested", place(&file), message);
-                    self.notes.push(note.help("to load it, move its folder out, or name it as a root"));
-                } else if depth == 0 {
-                    queue.push_back((below, 1));
-                }
-            }
-        }
-    }
-
-    fn below(&mut self, parent: &Pending, entry: &FsEntry, root: &Path, scope: Scope) -> Option<Pending> {
+    fn below(&mut self, search: &Search<'_>, parent: &Pending, entry: &FsEntry) -> Option<Pending> {
         let path = parent.path.join(&entry.name);
+        let below = Pending {
+            real: parent.real.join(&entry.name),
+            path: path.clone(),
+            depth: parent.depth + 1,
+            linked: entry.link,
+            listed: false,
+            of_skills: parent.of_skills || project::is_of_skills(&entry.name),
+            ..parent.clone()
+        };
         if !entry.link {
-            let real = parent.real.join(&entry.name);
-            return Some(Pending { path, real, depth: parent.depth + 1, outside: parent.outside });
+            // Another root inside a project has a scope and trust of its own.
+            let is_root = search.is_project() && self.places.contains(&below.real);
+            return (!is_root).then_some(below);
         }
         match self.fs.canonical(&path) {
             Ok(real) => {
-                let leads_out = !real.starts_with(root);
-                if leads_out && self.is_of_a_root(&real) {
-                    let message = "this link leads into another root, where the files are read";
-                    self.notes.push(Diagnostic::note("seen-before", place(&path), message));
-                    return None;
+                let leads_out = !real.starts_with(&search.bound);
+                if !real.starts_with(&search.real) || search.is_project() {
+                    if self.is_of_a_root(&real) {
+                        let message = "this link leads into another root, where the files are read";
+                        self.notes.push(Diagnostic::note("seen-before", place(&path), message));
+                        return None;
+                    }
+                    if leads_out && !search.is_about_skills(&below) {
+                        return None;
+                    }
                 }
-                if leads_out && !follows_out(scope) {
+                if leads_out && !follows_out(search.root.scope) {
                     self.refuse_link(&path, &real);
                     return None;
                 }
                 if leads_out && !parent.outside {
                     self.leads_out(&path, &real);
                 }
-                let outside = parent.outside || leads_out;
-                Some(Pending { path, real, depth: parent.depth + 1, outside })
+                Some(Pending { real, outside: parent.outside || leads_out, ..below })
             }
             Err(error) => {
-                self.unreadable(&path, &error);
+                if search.is_about_skills(&below) {
+                    self.unreadable(&path, &error);
+                }
                 None
             }
         }
@@ -246,9 +300,10 @@ impl Walk<'_> {
 
     /// Adds the skill of a folder, if it has one. With a listing, any spelling of the file name
     /// counts.
-    fn take(&mut self, pending: &Pending, root: usize, scope: Scope, listing: Option<&[FsEntry]>) -> bool {
+    fn take(&mut self, search: &Search<'_>, pending: &Pending, listing: Option<&[FsEntry]>) -> bool {
         let name = match listing {
             None => Some(OsStr::new("SKILL.md")),
+            Some(_) if !search.is_about_skills(pending) => None,
             Some(entries) => {
                 let lower = entries.iter().find(|entry| entry.name == "skill.md");
                 let any = entries.iter().find(|entry| is_skill_md(&entry.name));
@@ -277,7 +332,8 @@ impl Walk<'_> {
         if look.link {
             match self.fs.canonical(&file) {
                 Ok(real) if real.starts_with(&pending.real) => {}
-                Ok(real) if !follows_out(scope) && !self.is_of_a_root(&real) => {
+                Ok(real) if search.root.within.is_some() && real.starts_with(&search.bound) => {}
+                Ok(real) if !follows_out(search.root.scope) && !self.is_of_a_root(&real) => {
                     self.refuse_link(&file, &real);
                     return true;
                 }
@@ -295,10 +351,11 @@ impl Walk<'_> {
             standard_name: NAMES.iter().any(|n| name == *n),
             file,
             folder: pending.real.clone(),
-            root,
+            root: search.number,
             outside,
             stamp: look.stamp,
             cloud: false,
+            plugin: pending.plugin.clone(),
         });
         true
     }
@@ -319,56 +376,21 @@ impl Walk<'_> {
                     stamp: look.stamp,
                     cloud: true,
                     standard_name: true,
+                    plugin: None,
                 }),
                 Err(error) => self.unreadable(&file, &error),
             }
         }
     }
+}
 
-    /// Reports a file that was probably intended as a `SKILL.md`.
-    fn near_miss(&mut self, pending: &Pending, listing: &[FsEntry]) {
-        let near = ["skill", "skills", "skill.markdown", "skill.txt", "skills.md", "skill.mdx", "skill.md.txt"];
-        let meant = listing
-            .iter()
-            .find(|e| e.kind == Some(Kind::File) && near.contains(&e.name.to_string_lossy().to_lowercase().as_str()));
-        if let Some(entry) = meant {
-            let file = pending.path.join(&entry.name);
-            let message = "this looks like a skill but is not named `SKILL.md`";
-            self.notes.push(Diagnostic::warning("file-name", place(&file), message).help("rename it to `SKILL.md`"));
-        }
-    }
-
-    fn unreadable(&mut self, path: &Path, error: &FsError) {
-        let note = Diagnostic::warning("unreadable", place(path), format!("cannot be read: {error}"));
-        self.notes.push(note.help("the other entries were read; fix the file's permissions or remove it"));
-    }
-
-    fn refuse_link(&mut self, path: &Path, real: &Path) {
-        let message = format!("this link leads out of its root, to `{}`: it was not followed", real.display());
-        let note = Diagnostic::error("link-outside", place(path), message);
-        self.notes.push(note.help("replace the link by a copy of its target, or add the target as a root"));
-    }
-
-    fn leads_out(&mut self, path: &Path, real: &Path) {
-        let message = format!("this link leads out of its root, to `{}`; its files are not trusted", real.display());
-        self.notes.push(Diagnostic::warning("link-outside", place(path), message).help("add the target as a root"));
-    }
-
-    fn exhausted(&mut self, path: &Path, what: &str, most: usize) {
-        let message =
-            format!("more than {most} {what} under this root: reading stopped here, and later entries were not read");
-        let note = Diagnostic::error("too-many", place(path), message);
-        let help = format!("add the folders with skills as roots, or raise the limit (`skills.{what}`)");
-        self.notes.push(note.help(help));
-    }
+/// Whether a listing contains a name.
+fn has(listed: &[FsEntry], name: &str) -> bool {
+    listed.iter().any(|entry| entry.name == name)
 }
 
 /// Whether a link may lead out of a root of this scope. An agent can write into a project and into
 /// folders given by the user: a link there could expose the files beside its target.
 fn follows_out(scope: Scope) -> bool {
     matches!(scope, Scope::User | Scope::System | Scope::Builtin)
-}
-
-pub(crate) fn place(path: &Path) -> Place {
-    Place::file(&path.to_string_lossy())
 }

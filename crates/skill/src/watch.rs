@@ -13,6 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use super::cache::DiscoveryCache;
 use super::disk::DiskFs;
 use super::library::SkillLibrary;
+use super::roots::{Root, Style};
 use crate::diagnostic::Loaded;
 
 /// The time without changes before the files are read again.
@@ -48,7 +49,7 @@ impl SkillWatcher {
             }
         })?;
         for root in library.roots() {
-            let (path, mode) = nearest_folder(&root.path);
+            let (path, mode) = nearest_folder(root);
             watcher.watch(&path, mode)?;
         }
         let watcher = Arc::new(Mutex::new(watcher));
@@ -63,7 +64,7 @@ impl SkillWatcher {
                 let Some(watcher) = weak.upgrade() else { return };
                 for root in loaded.value.roots() {
                     // A new root is watched recursively from now on.
-                    let (path, mode) = nearest_folder(&root.path);
+                    let (path, mode) = nearest_folder(root);
                     let _ = watcher.lock().unwrap_or_else(PoisonError::into_inner).watch(&path, mode);
                 }
                 *shared.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(loaded.value);
@@ -79,10 +80,13 @@ impl SkillWatcher {
     }
 }
 
-/// The folder itself, recursively, or its nearest existing ancestor, not recursively.
-fn nearest_folder(path: &Path) -> (PathBuf, RecursiveMode) {
+/// The folder itself, recursively, or its nearest existing ancestor, not recursively. A whole
+/// project can have more folders than a system watches, so only its own entries are watched.
+fn nearest_folder(root: &Root) -> (PathBuf, RecursiveMode) {
+    let path = &root.path;
     if path.is_dir() {
-        return (path.to_owned(), RecursiveMode::Recursive);
+        let is_project = root.style == Style::Project;
+        return (path.clone(), if is_project { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive });
     }
     let above = path.ancestors().find(|p| p.is_dir()).unwrap_or(Path::new("."));
     (above.to_owned(), RecursiveMode::NonRecursive)

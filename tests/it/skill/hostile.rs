@@ -250,17 +250,19 @@ fn limits_of_a_walk() {
         .put("/s/.git/g/SKILL.md", skill("g", "y", ""))
         .put("/s/group/SKILLS.md", "x")
         .put("/s/outer/SKILL.md", skill("outer", "y", ""))
-        .put("/s/outer/assets/inner/SKILL.md", skill("inner", "y", ""));
+        .put("/s/outer/more/inner/SKILL.md", skill("inner", "y", ""))
+        .put("/s/outer/more/inner/own/SKILL.md", skill("own", "y", ""))
+        .put("/s/outer/a/b/deep/SKILL.md", skill("deep", "y", ""))
+        .put("/s/outer/assets/template/SKILL.md", skill("template", "y", ""));
     let (library, notes) = discover(&fs, vec![root("/s", Scope::User)], Precedence::Scopes);
-    assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["outer", "six"]);
+    assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["inner", "outer", "own", "six"]);
     assert!(notes.iter().any(|n| n.contains("[too-deep]")), "{notes:?}");
-    assert!(notes.iter().any(|n| n.contains("[nested]") && n.contains("outer/assets/inner")), "{notes:?}");
     assert!(notes.iter().any(|n| n.contains("[file-name]") && n.contains("SKILLS.md")), "{notes:?}");
     // Given by path it is a skill; so is the file itself. A missing folder is reported only if it
     // was given by path.
     let by_hand = ["/s/outer/assets", "/s/1/2/3/4/5/6/SKILL.md", "/nowhere"].map(|path| root(path, Scope::Explicit));
     let (library, notes) = discover(&fs, by_hand.to_vec(), Precedence::Scopes);
-    assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["inner", "six"]);
+    assert_eq!(library.skills().map(|s| s.name()).collect::<Vec<_>>(), ["six", "template"]);
     assert!(notes.len() == 2 && notes[0].contains("/nowhere"), "{notes:?}");
     let mut many = MemoryFs::default();
     for n in 0..30 {

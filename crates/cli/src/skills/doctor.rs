@@ -16,7 +16,7 @@ use super::{RootArgs, settings, verdict_code};
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Severity, visible};
 use toolfold::engine::SkillLayer;
-use toolfold::skill::{Budget, CatalogText, Finding, Root, Scope, SkillLibrary};
+use toolfold::skill::{Budget, CatalogText, Finding, Root, Scope, SkillLibrary, Style};
 use toolfold::tokens::{Encoding, Function, Tiktoken, TokenCounter, render};
 
 #[derive(Debug, Args)]
@@ -68,7 +68,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Outcome {
     let scripts = script_isolation(&config).map(|level| format!("Scripts run isolated by: {level}\n"));
     let parts = [
         page.wrong(),
-        trust(library.roots()),
+        trust(library),
         page.well(),
         page.noticed(),
         looked_in(library.roots()),
@@ -294,10 +294,13 @@ fn indented(diagnostic: &Diagnostic) -> String {
     format!("    {}\n", describe(diagnostic).replace('\n', "\n    "))
 }
 
-/// How to trust the project, if it has skill folders and is not trusted.
-fn trust(roots: &[Root]) -> String {
-    let of_project = |root: &&Root| root.scope == Scope::Project && !root.trusted && root.path.exists();
-    if !roots.iter().any(|root| of_project(&root)) {
+/// How to trust the project, if it has skills or a usual folder for them, and is not trusted.
+fn trust(library: &SkillLibrary) -> String {
+    let is_usual = |root: &Root| root.scope == Scope::Project && root.style != Style::Project;
+    let usual = library.roots().iter().any(|root| is_usual(root) && !root.trusted && root.path.exists());
+    let mut skills = library.findings().iter().filter_map(|finding| finding.skill.as_ref());
+    let of_project = |scope| matches!(scope, Scope::Project | Scope::Plugin);
+    if !usual && !skills.any(|skill| of_project(skill.origin.scope) && !skill.origin.trusted) {
         return String::new();
     }
     let (Some(cwd), Some(own)) = (working_folder(), user_file()) else { return String::new() };

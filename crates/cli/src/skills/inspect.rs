@@ -98,14 +98,14 @@ pub(super) fn verdict_word(finding: &Finding) -> &'static str {
 
 /// Tokens of a skill's line in the catalog, and of its body (o200k).
 pub(super) fn costs(finding: &Finding, counter: Tiktoken) -> (usize, usize) {
-    finding.document.content.as_ref().map_or((0, 0), |content| {
-        let line = format!("- {}: {}\n", content.name, content.description);
-        (counter.count(&line), counter.count(&content.body))
+    finding.skill.as_ref().map_or((0, 0), |skill| {
+        let line = format!("- {}: {}\n", skill.name(), skill.description());
+        (counter.count(&line), counter.count(skill.body()))
     })
 }
 
 pub(super) fn skill_name(finding: &Finding) -> String {
-    let name = finding.document.content.as_ref().map(|c| c.name.clone());
+    let name = finding.skill.as_ref().map(|skill| skill.name().to_owned());
     name.unwrap_or_else(|| {
         let folder = finding.file.parent().and_then(|p| p.file_name());
         folder.map_or_else(|| "?".to_owned(), |n| n.to_string_lossy().into_owned())

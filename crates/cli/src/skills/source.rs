@@ -9,6 +9,7 @@ use super::super::disk::{folder_variable, working_folder};
 use super::super::layers::project_of;
 use super::super::ledger::{now_ms, time};
 use super::super::output::Failure;
+use super::uses;
 use crate::configuration::{Config, keys};
 use toolfold::engine::{SkillDiscovery, SkillLayer};
 use toolfold::skill::{Budget, DiskFs, Facts, MAX_FILE, Root, Scope, SkillTool, Style, Surroundings};
@@ -92,9 +93,9 @@ pub(super) fn project(folder: &Path) -> PathBuf {
 
 /// A layer as every entry point offers it: with the facts of this process, and a declaration that
 /// is counted as billed, by the more expensive of the two forms in which providers are known to
-/// bill it. The vocabulary is loaded only if the bound does not decide.
+/// bill it. The vocabulary and the audit trail are read only if the bound does not decide.
 pub(in super::super) fn equipped(layer: SkillLayer, budget: Budget) -> SkillLayer {
-    let mut layer = layer.counted_by(budget, billed).clock(|| time(now_ms()));
+    let mut layer = layer.counted_by(budget, billed).used(uses::of_user).clock(|| time(now_ms()));
     layer.facts = facts();
     layer
 }

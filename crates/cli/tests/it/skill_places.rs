@@ -78,6 +78,39 @@ fn trees() -> Vec<Tree> {
             ],
         },
         Tree { name: "more than fit", cwd: "p", files: many },
+        Tree {
+            name: "plugins",
+            cwd: "p",
+            files: vec![
+                git(),
+                text(
+                    "p/.claude-plugin/marketplace.json",
+                    r#"{"plugins": [{"name": "acme", "source": "./plugins/a"}, {"name": "bad", "source": "../.."}]}"#,
+                ),
+                one("p/plugins/a/skills/deploy", "a plugin"),
+                text("p/plugins/b/.cursor-plugin/plugin.json", "{\"name\": "),
+                one("p/plugins/b/skills/deploy", "a plugin whose manifest is damaged"),
+                one("p/.claude/skills/deploy", "the project"),
+                one(".claude/skills/mine", "the user"),
+            ],
+        },
+        Tree {
+            name: "anywhere in a project",
+            cwd: "p/packages/web",
+            files: vec![
+                git(),
+                one("p/skills/top", "the top"),
+                one("p/skills/.curated/hidden-folder", "the top"),
+                one("p/packages/web/skills/web", "the package"),
+                one("p/packages/api/.agents/skills/api", "another package"),
+                one("p/tests/skills/no", "a test"),
+            ],
+        },
+        Tree {
+            name: "a project without git",
+            cwd: "p",
+            files: vec![one("p/skills/a", "the folder"), text("p/.gemini", "../.agents"), one("p/b", "the folder")],
+        },
     ]
 }
 

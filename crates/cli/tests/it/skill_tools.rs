@@ -153,6 +153,27 @@ fn a_skill_without_a_script_is_a_tool_that_activates_it() {
     assert_eq!(denied["reason"], "unknown_tool", "{denied}");
 }
 
+/// A colon belongs to the name of a plugin's skill, in rules and in the names of tools.
+#[test]
+fn the_script_of_a_plugins_skill_is_a_tool() {
+    let Some(place) = place("allow = [\"SkillRun(acme:*)\"]\ndeny = [\"Skill(acme:secret)\"]\n") else { return };
+    place.put("skills/acme/.claude-plugin/plugin.json", "{\"name\": \"acme\"}");
+    for name in ["deploy", "secret"] {
+        let text = format!("---\nname: {name}\ndescription: Does it. Use it.\nentry: run.sh\n---\nBody.\n");
+        place.put(&format!("skills/acme/skills/{name}/SKILL.md"), &text);
+        place.put(&format!("skills/acme/skills/{name}/run.sh"), "echo deployed");
+    }
+    let mut talk = session(&place, "");
+    let names: Vec<Value> =
+        scripts(&say(&mut talk, &json!({"tools": true}))["tools"]).iter().map(|tool| tool[0].clone()).collect();
+    assert_eq!(names, ["skill_acme_deploy", "skill_danger", "skill_report", "skill_slow"]);
+    let ran = say(&mut talk, &call("c1", "skill_acme_deploy", &json!({})));
+    assert_eq!((&ran["outcome"], &ran["is_error"]), (&json!("reply"), &json!(false)), "{ran}");
+    assert!(ran["content"].as_str().unwrap().contains("deployed"), "{ran}");
+    let other = say(&mut talk, &call("c2", "skill_report", &json!({"month": "May"})));
+    assert_eq!(other["outcome"], "confirm", "{other}");
+}
+
 #[test]
 fn a_session_runs_a_permitted_script_confined_and_answers_the_call() {
     let Some(place) = place(ALLOW) else { return };

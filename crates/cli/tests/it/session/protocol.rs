@@ -323,7 +323,11 @@ fn an_experiment_needs_an_id() {
     assert!(["control", "treatment"].contains(&variant));
     let printed = run(&["tools", "--config", &config, "--id", "c-1"]);
     let arm = told[0]["arm"].as_str().unwrap();
-    assert_eq!(printed.out, run(&["tools", "--arm", arm]).out, "the same id has the same arm everywhere");
+    assert_eq!(
+        printed.out,
+        run(&["tools", "--config", &config, "--arm", arm]).out,
+        "the same id has the same arm everywhere"
+    );
 }
 
 #[test]

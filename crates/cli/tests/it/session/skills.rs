@@ -84,3 +84,29 @@ fn a_sub_agent_gets_a_session_with_only_its_tools() {
     let second = answers(&args, &[restore(&parent[1]), json!({"tools": true})]);
     assert_eq!(names(&second[1]), ["list_sheets", "activate_skill"]);
 }
+
+/// Activations are counted in the audit trail. The tools of a running session do not change.
+#[test]
+fn a_used_skill_keeps_its_description() {
+    let place = Place::new("used");
+    let describe = |n: usize| format!("Answers every question of department {n}, also those of its many partners.");
+    for n in 0..120 {
+        let text = format!("---\nname: skill-{n:03}\ndescription: {}\n---\nBody.\n", describe(n));
+        std::fs::create_dir_all(place.0.join(format!("skills/{n}"))).unwrap();
+        place.put(&format!("skills/{n}/SKILL.md"), &text);
+    }
+    let policy = place.put("policy.toml", "[policy]\nmode = \"enforce\"\n");
+    let (skills, store) = (place.file("skills"), place.file("store.sqlite"));
+    let args = ["--skills", &skills, "--policy", &policy, "--store", &store, "--arm", "full"];
+    let call = json!({"call": {"id": "c", "name": "activate_skill", "arguments": {"name": "skill-100"}}});
+    let asked = json!({"tools": true});
+    let whole = format!("- skill-100: {}\n", describe(100));
+    let has = |answer: &Value| answer["tools"].to_string().contains(&whole.replace('\n', "\\n"));
+    let first = answers(&args, &[asked.clone(), call, asked.clone()]);
+    assert_eq!(first[1]["outcome"], "reply", "{}", first[1]);
+    assert_eq!(first[0]["tools"], first[2]["tools"], "the same array");
+    assert!(first[0].to_string().contains("- skill-100") && !has(&first[0]), "{}", first[0]);
+    let second = answers(&args, std::slice::from_ref(&asked));
+    assert!(has(&second[0]), "{}", second[0]);
+    assert_eq!(answers(&args, &[asked])[0]["tools"], second[0]["tools"], "the same trail gives the same bytes");
+}

@@ -166,7 +166,7 @@ fn the_script_of_a_plugins_skill_is_a_tool() {
     let mut talk = session(&place, "");
     let names: Vec<Value> =
         scripts(&say(&mut talk, &json!({"tools": true}))["tools"]).iter().map(|tool| tool[0].clone()).collect();
-    assert_eq!(names, ["skill_acme_deploy", "skill_danger", "skill_report", "skill_slow"]);
+    assert_eq!(names, ["skill_acme_deploy", "skill_danger", "skill_report", "skill_slow", "skill_text"]);
     let ran = say(&mut talk, &call("c1", "skill_acme_deploy", &json!({})));
     assert_eq!((&ran["outcome"], &ran["is_error"]), (&json!("reply"), &json!(false)), "{ran}");
     assert!(ran["content"].as_str().unwrap().contains("deployed"), "{ran}");

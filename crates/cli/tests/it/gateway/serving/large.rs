@@ -292,7 +292,7 @@ fn large_results_are_counted_and_recommended_against() {
 #[test]
 fn a_huge_result_needs_bounded_memory() {
     let place = Place::new();
-    let bytes = toolfold_testing::cases_of(20_000_000, 100_000_000);
+    let bytes = toolfold_testing::cases_of(10_000_000, 30_000_000);
     let mut lines = Lines::session(&place, &place.gateway(LIMIT, &server("--raw")), &json!({}));
     let answer = lines.call("1", "big", &json!({"bytes": bytes}));
     let short = text_of(&answer);

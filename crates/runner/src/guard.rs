@@ -64,7 +64,9 @@ impl Guard {
         let mut input = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sign = if began { '+' } else { '-' };
         // Without its guard, the host goes on: the end of their input still ends most programs.
-        if input.as_mut().is_some_and(|input| writeln!(input, "{sign}{group}").is_err()) {
+        // In one piece: a host that is killed in between must not name a part of a number.
+        let line = format!("{sign}{group}\n");
+        if input.as_mut().is_some_and(|input| input.write_all(line.as_bytes()).is_err()) {
             *input = None;
         }
     }

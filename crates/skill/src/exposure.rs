@@ -61,7 +61,7 @@ pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
 /// The `activate_skill` tool for a view, with the richest list whose `cost` is within `limit`.
 /// `None` if no skill is visible.
 ///
-/// `name` is an enum of exactly the names in the list. Omitted skills are counted in a line, found
+/// `name` is an enum of the names in the list; names without a description are only there. Omitted skills are counted in a line, found
 /// with `search` and activated with `other`, so the enum works for models that can only choose
 /// listed values. `search` is offered with at least 50 skills or an incomplete list,
 /// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
@@ -91,7 +91,7 @@ pub fn fit_used(
         search: view.names().len() > SEARCH_FROM,
         copies: view.has_copies(),
     };
-    let list = Rows::new(view, uses).richest(limit, |list| cost(&offered.tool(list)) <= limit);
+    let list = Rows::new(view, uses, true).richest(limit, |list| cost(&offered.tool(list)) <= limit);
     let tool = offered.tool(&list);
     Some(FittedTool { cost: cost(&tool), tool, list })
 }

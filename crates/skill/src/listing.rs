@@ -1,9 +1,10 @@
 //! The list of skills: the richest one within a budget.
 //!
 //! The levels are: complete descriptions; descriptions cut evenly, longest first; every name, and
-//! the complete descriptions of as many as fit; as many names as fit, with a line that counts the
-//! rest. The list is in the order of the names. If descriptions or names are omitted, those of the
-//! skills used most stay, then those of the nearest scope: project before user before plugins.
+//! the complete descriptions of as many as fit; of many skills, every name and the beginnings of as
+//! many descriptions as fit, or those beginnings alone, with a line that counts the rest; as many
+//! names as fit, with that line. The list is in the order of the names. If descriptions or names are omitted, those of the skills used
+//! most stay, then those of the nearest scope: project before user before plugins.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use serde::Serialize;
 
 use super::budget::{Budget, char_quarters, quarters};
 use super::document::one_line;
+use super::exposure::SEARCH_FROM;
 use super::library::Skill;
 use super::view::SkillView;
 use crate::diagnostic::is_invisible;
@@ -21,9 +23,10 @@ use crate::diagnostic::is_invisible;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CatalogText {
-    /// One `- name: description` per line. The last line states what is omitted.
+    /// One `- name: description` per line. The last lines state what is omitted. The list of
+    /// `activate_skill` has no lines for names alone, which are in its enum.
     pub text: String,
-    /// The names in the text, sorted.
+    /// The names of the list, sorted.
     pub listed: Vec<String>,
     /// The number of skills with their complete description.
     pub full: usize,
@@ -46,6 +49,10 @@ impl CatalogText {
 /// The minimum length of a shown description, in quarters of an estimated token. Below it only
 /// names are shown.
 const LEAST: usize = 24;
+/// The minimum number of descriptions beside every name of many skills. With fewer, a model would
+/// choose by names alone, so the descriptions of the first skills are listed, and the others are
+/// found by search.
+const LEAST_DESCRIBED: usize = 16;
 /// The maximum number of bytes per unit of the budget: a longer list is not tried. No prose has
 /// this many bytes per token.
 const BYTES_PER_UNIT: usize = 24;
@@ -53,7 +60,7 @@ const BYTES_PER_UNIT: usize = 24;
 /// Lists the visible skills within a budget, counted without a vocabulary.
 #[must_use]
 pub fn catalog_text(view: &SkillView, budget: Budget) -> CatalogText {
-    let rows = Rows::new(view, &BTreeMap::new());
+    let rows = Rows::new(view, &BTreeMap::new(), false);
     rows.richest(budget.limit(), |list| budget.weigh(&list.text) <= budget.limit())
 }
 
@@ -64,6 +71,9 @@ pub(super) struct Rows {
     order: Vec<usize>,
     /// How many of them, from the first, have been used.
     used: usize,
+    /// Whether all listed names are in an enum, too, so that the text omits those without a
+    /// description.
+    beside_enum: bool,
 }
 
 /// The level of detail of a list.
@@ -72,15 +82,17 @@ enum Level {
     /// The complete descriptions of the first so many, and of the others at most this many quarters
     /// of an estimated token.
     Described(usize, usize),
-    /// Every name, and the complete descriptions of the first so many.
-    First(usize),
+    /// The descriptions of the first so many: of used skills complete, of the others at most this
+    /// many quarters of an estimated token. And whether the other names are listed.
+    First(usize, usize, bool),
     /// This many names.
     Named(usize),
 }
 
 impl Rows {
-    /// The rows of a view. `uses`: how often each skill was activated, by name.
-    pub(super) fn new(view: &SkillView, uses: &BTreeMap<String, usize>) -> Self {
+    /// The rows of a view. `uses`: how often each skill was activated, by name. `beside_enum`: the
+    /// names are also in an enum.
+    pub(super) fn new(view: &SkillView, uses: &BTreeMap<String, usize>, beside_enum: bool) -> Self {
         let (mut rows, mut ranks) = (Vec::new(), Vec::new());
         for (at, (name, skill)) in view.names().zip(view.skills()).enumerate() {
             rows.push((name.to_owned(), row(skill).1));
@@ -89,7 +101,7 @@ impl Rows {
         }
         ranks.sort_unstable();
         let used = ranks.iter().take_while(|(Reverse(used), ..)| *used > 0).count();
-        Self { rows, order: ranks.into_iter().map(|(.., at)| at).collect(), used }
+        Self { rows, order: ranks.into_iter().map(|(.., at)| at).collect(), used, beside_enum }
     }
 
     /// The richest list that fits. If none does, the list that only counts. `limit` bounds the
@@ -112,7 +124,12 @@ impl Rows {
                 return list;
             }
         }
-        if let Some(list) = last_that_fits(0, self.rows.len(), |count| tried(Level::First(count))) {
+        let first = |least, cap, others| {
+            last_that_fits(least, self.rows.len().min(limit), |count| tried(Level::First(count, cap, others)))
+        };
+        let least = if self.rows.len() > SEARCH_FROM { LEAST_DESCRIBED } else { 0 };
+        let shortened = || first(least, LEAST, true).or_else(|| first(1, LEAST, false)).filter(|_| least > 0);
+        if let Some(list) = first(least, usize::MAX, true).or_else(shortened) {
             return list;
         }
         let most = self.rows.len().saturating_sub(1).min(limit);
@@ -134,12 +151,14 @@ impl Rows {
                     }
                 }
             }
-            Level::First(count) => {
-                let first = self.first(count);
+            Level::First(count, cap, others) => {
+                let (first, used) = (self.first(count), self.first(self.used));
                 for (at, (name, description)) in self.rows.iter().enumerate() {
+                    let cap = if used.contains(&at) { usize::MAX } else { cap };
                     match first.contains(&at) {
-                        true => self.describe(&mut list, name, description, usize::MAX),
-                        false => only_name(&mut list, name),
+                        true => self.describe(&mut list, name, description, cap),
+                        false if others => self.only_name(&mut list, name),
+                        false => {}
                     }
                     if list.text.len() > most_bytes {
                         return None;
@@ -148,12 +167,15 @@ impl Rows {
             }
             Level::Named(count) => {
                 for (name, _) in self.first(count).into_iter().filter_map(|at| self.rows.get(at)) {
-                    only_name(&mut list, name);
+                    self.only_name(&mut list, name);
                     if list.text.len() > most_bytes {
                         return None;
                     }
                 }
             }
+        }
+        if self.beside_enum && list.names_only > 0 {
+            let _ = writeln!(list.text, "- (and {} more by name: the other values of `name`)", list.names_only);
         }
         list.omitted = self.rows.len() - list.listed.len();
         if list.omitted > 0 {
@@ -175,12 +197,14 @@ impl Rows {
         let _ = writeln!(list.text, "- {name}: {shown}");
         list.listed.push(name.to_owned());
     }
-}
 
-fn only_name(list: &mut CatalogText, name: &str) {
-    list.names_only += 1;
-    let _ = writeln!(list.text, "- {name}");
-    list.listed.push(name.to_owned());
+    fn only_name(&self, list: &mut CatalogText, name: &str) {
+        list.names_only += 1;
+        if !self.beside_enum {
+            let _ = writeln!(list.text, "- {name}");
+        }
+        list.listed.push(name.to_owned());
+    }
 }
 
 /// The result for the largest number in the inclusive range that returns one, by binary search.

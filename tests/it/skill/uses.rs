@@ -56,7 +56,7 @@ fn skills_used_most_keep_their_descriptions() {
         };
         assert_eq!((shape(&used.list), shape(&unused.list)), (form, form), "{tokens}");
         for name in ["z-used", "s-40"] {
-            assert_eq!(whole(&used, name), form != "a few names", "{form}: {name}");
+            assert!(whole(&used, name), "{form}: {name}");
             assert!(used.list.listed.contains(&name.to_owned()), "{form}: {name}");
         }
         assert!(!whole(&unused, "z-used"), "{form}: the farthest");

@@ -190,6 +190,19 @@ fn a_list_gets_poorer_step_by_step() {
     assert_eq!(&shapes[7..], [(0, 0, 0), (0, 0, 0)]);
 }
 
+/// A name alone says little: some skills are described whatever their number.
+#[test]
+fn some_of_many_skills_are_described() {
+    for (skills, named, described) in [(60, 60, 16), (200, 16, 16), (1_000, 16, 16), (5_000, 16, 16)] {
+        let skills: Vec<_> = (0..skills)
+            .map(|n| (format!("skill-{n}"), format!("Handles task {n} of a department. Use when asked about {n}.")))
+            .collect();
+        let tool = activate_tool(&view_of(&skills), Budget::default()).unwrap();
+        let (names, lines) = (enum_of(&tool.parameters).len(), names_in(&tool.description).len());
+        assert!(names >= named && lines >= described, "{}: {lines} of {names} described", skills.len());
+    }
+}
+
 #[test]
 fn the_tool_works_without_room_for_names() {
     let skills: Vec<_> = (0..200).map(|n| (format!("skill-{n}"), format!("Thing {n}, with $ARGUMENTS."))).collect();

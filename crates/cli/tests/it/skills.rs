@@ -330,7 +330,7 @@ fn doctor_counts_the_whole_tool_and_explains_how_to_pick_a_copy() {
     assert!(out.contains("Healthy: s000, s001"), "one line: {out}");
     assert!(out.contains("and 290 more: toolfold skills list"), "{out}");
     assert!(out.contains("s000 hidden") && out.contains("name it `s000@project:2`"), "{out}");
-    assert!(out.contains("by name only") && out.contains("found with `search`"), "{out}");
+    assert!(out.contains("with their description") && out.contains("found with `search`"), "{out}");
     assert!(out.ends_with("in toolfold.toml: [skills] budget = 2000\n"), "{out}");
     assert!(out.lines().count() < 40, "{out}");
     let (_, json, _) = world.run(&["doctor", "--json"]);

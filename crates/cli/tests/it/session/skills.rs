@@ -105,7 +105,7 @@ fn a_used_skill_keeps_its_description() {
     let first = answers(&args, &[asked.clone(), call, asked.clone()]);
     assert_eq!(first[1]["outcome"], "reply", "{}", first[1]);
     assert_eq!(first[0]["tools"], first[2]["tools"], "the same array");
-    assert!(first[0].to_string().contains("- skill-100") && !has(&first[0]), "{}", first[0]);
+    assert!(first[0].to_string().contains("\"skill-100\"") && !has(&first[0]), "{}", first[0]);
     let second = answers(&args, std::slice::from_ref(&asked));
     assert!(has(&second[0]), "{}", second[0]);
     assert_eq!(answers(&args, &[asked])[0]["tools"], second[0]["tools"], "the same trail gives the same bytes");

@@ -314,8 +314,18 @@ impl Pass<'_> {
                 Value::String(one) => ("dependentRequired", json!([one])),
                 schema => ("dependentSchemas", schema),
             };
-            if let Value::Object(all) = map.entry(key).or_insert_with(|| json!({})) {
-                all.entry(name).or_insert(value);
+            let Value::Object(all) = map.entry(key).or_insert_with(|| json!({})) else { continue };
+            // Where both keywords name a property, both hold.
+            match (all.get_mut(&name), value) {
+                (None, value) => drop(all.insert(name, value)),
+                (Some(Value::Array(known)), Value::Array(mut more)) => {
+                    more.retain(|name| !known.contains(name));
+                    known.extend(more);
+                }
+                (Some(own @ (Value::Object(_) | Value::Bool(_))), value) => {
+                    *own = json!({"allOf": [own.take(), value]})
+                }
+                (Some(_), _) => {}
             }
         }
     }

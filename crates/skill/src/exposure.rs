@@ -61,11 +61,11 @@ pub fn activate_tool(view: &SkillView, budget: Budget) -> Option<SkillTool> {
 /// The `activate_skill` tool for a view, with the richest list whose `cost` is within `limit`.
 /// `None` if no skill is visible.
 ///
-/// `name` is an enum of the names in the list; names without a description are only there. Omitted skills are counted in a line, found
-/// with `search` and activated with `other`, so the enum works for models that can only choose
-/// listed values. `search` is offered with at least 50 skills or an incomplete list,
-/// `other` if the list omits skills or a name has several copies, and `arguments` if a skill uses
-/// them.
+/// `name` is an enum of the names in the list; names without a description are only there. Omitted
+/// skills are counted in a line, found with `search` and activated with `other`, so the enum works
+/// for models that can only choose listed values. `search` is offered with at least 50 skills or an
+/// incomplete list, `other` if the list omits skills or a name has several copies, and `arguments`
+/// if a skill uses them.
 ///
 /// The same view, limit and counter give the same bytes, whatever was searched or activated in
 /// between.

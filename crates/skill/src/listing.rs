@@ -3,8 +3,9 @@
 //! The levels are: complete descriptions; descriptions cut evenly, longest first; every name, and
 //! the complete descriptions of as many as fit; of many skills, every name and the beginnings of as
 //! many descriptions as fit, or those beginnings alone, with a line that counts the rest; as many
-//! names as fit, with that line. The list is in the order of the names. If descriptions or names are omitted, those of the skills used
-//! most stay, then those of the nearest scope: project before user before plugins.
+//! names as fit, with that line. The list is in the order of the names. If descriptions or names
+//! are omitted, those of the skills used most stay, then those of the nearest scope: project before
+//! user before plugins.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

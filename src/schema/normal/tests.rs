@@ -43,6 +43,13 @@ fn older_drafts_become_2020_12() {
             json!({"dependencies": {"a": ["b"], "c": {"required": ["d"]}, "e": "f"}}),
             json!({"dependentRequired": {"a": ["b"], "e": ["f"]}, "dependentSchemas": {"c": {"required": ["d"]}}}),
         ),
+        // A property may be named by the old keyword and by the new one.
+        (
+            json!({"dependentSchemas": {"a": {"minProperties": 2}}, "dependentRequired": {"b": ["c"]},
+                "dependencies": {"a": {"required": ["d"]}, "b": ["c", "e"]}}),
+            json!({"dependentSchemas": {"a": {"allOf": [{"minProperties": 2}, {"required": ["d"]}]}},
+                "dependentRequired": {"b": ["c", "e"]}}),
+        ),
         (
             json!({"$schema": DRAFT_7, "properties": {"a": {"$ref": "#/definitions/A", "description": "d", "minLength": 3}},
                 "definitions": {"A": {"type": "string"}}}),

@@ -323,7 +323,7 @@ impl Pass<'_> {
                     known.extend(more);
                 }
                 (Some(own @ (Value::Object(_) | Value::Bool(_))), value) => {
-                    *own = json!({"allOf": [own.take(), value]})
+                    *own = json!({"allOf": [own.take(), value]});
                 }
                 (Some(_), _) => {}
             }

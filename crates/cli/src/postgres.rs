@@ -12,9 +12,20 @@ use toolfold_gateway::state::StateStore;
 /// PostgreSQL's own programs.
 pub(super) const PASSWORD: &str = "PGPASSWORD";
 
-/// Whether a text is the address of a database rather than a path.
+/// Whether a text is the address of a database rather than a path: of any, so that a misspelt
+/// address is no path. One letter is a drive of Windows.
 pub(super) fn is_address(text: &str) -> bool {
-    text.starts_with("postgres://") || text.starts_with("postgresql://")
+    let (scheme, _) = text.split_once("://").unwrap_or_default();
+    scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+}
+
+/// Why no database can be opened under an address, whatever this build supports.
+fn unsupported(text: &str) -> Option<Failure> {
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return None;
+    }
+    let why = format!("{}: not the address of a database that toolfold supports", without_password(text));
+    Some(Failure::usage(why).help("give postgres://USER@HOST/DATABASE, or the path of a file"))
 }
 
 /// The address of a tenant's rows.
@@ -39,6 +50,9 @@ fn opened<T>(
     text: &str,
     open: impl FnOnce(&Address) -> Result<T, toolfold_gateway::error::GatewayError>,
 ) -> Result<T, Failure> {
+    if let Some(why) = unsupported(text) {
+        return Err(why);
+    }
     let password = super::disk::variable(PASSWORD);
     let address = Address::parse(text, password.as_deref()).map_err(Failure::usage)?;
     open(&address).map_err(Failure::unmeasured)
@@ -65,29 +79,31 @@ pub(super) fn migrate(text: &str, app: &str) -> Result<usize, Failure> {
 }
 
 #[cfg(not(feature = "postgres"))]
-pub(super) fn absent() -> Failure {
-    Failure::usage("this build of toolfold does not support PostgreSQL")
-        .help("build it with `cargo build -p toolfold-cli --features postgres`, or name a file")
+pub(super) fn absent(text: &str) -> Failure {
+    unsupported(text).unwrap_or_else(|| {
+        Failure::usage("this build of toolfold does not support PostgreSQL")
+            .help("build it with `cargo build -p toolfold-cli --features postgres`, or name a file")
+    })
 }
 
 #[cfg(not(feature = "postgres"))]
-pub(super) fn open_store(_: &str) -> Result<Arc<dyn AuditedStore>, Failure> {
-    Err(absent())
+pub(super) fn open_store(text: &str) -> Result<Arc<dyn AuditedStore>, Failure> {
+    Err(absent(text))
 }
 
 #[cfg(not(feature = "postgres"))]
-pub(super) fn open_state(_: &str) -> Result<Arc<dyn StateStore>, Failure> {
-    Err(absent())
+pub(super) fn open_state(text: &str) -> Result<Arc<dyn StateStore>, Failure> {
+    Err(absent(text))
 }
 
 #[cfg(not(feature = "postgres"))]
-pub(super) fn open_pins(_: &str) -> Result<toolfold_gateway::pins::MemoryPins, Failure> {
-    Err(absent())
+pub(super) fn open_pins(text: &str) -> Result<toolfold_gateway::pins::MemoryPins, Failure> {
+    Err(absent(text))
 }
 
 #[cfg(not(feature = "postgres"))]
-pub(super) fn migrate(_: &str, _: &str) -> Result<usize, Failure> {
-    Err(absent())
+pub(super) fn migrate(text: &str, _: &str) -> Result<usize, Failure> {
+    Err(absent(text))
 }
 
 #[cfg(test)]
@@ -99,6 +115,7 @@ mod tests {
         for (text, printed) in [
             ("postgres://app:s3c@ret@db:5432/t?tenant=a", "postgres://app@db:5432/t?tenant=a"),
             ("postgres://app@db/t", "postgres://app@db/t"),
+            ("mysql://app:s3cret@db/t", "mysql://app@db/t"),
             ("a:b@c.sqlite", "a:b@c.sqlite"),
         ] {
             assert_eq!(without_password(text), printed);

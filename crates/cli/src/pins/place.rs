@@ -26,8 +26,8 @@ impl PinPlace {
     }
 
     #[cfg(not(feature = "postgres"))]
-    pub(super) fn shared(_: &str) -> Result<Self, Failure> {
-        Err(postgres::absent())
+    pub(super) fn shared(address: &str) -> Result<Self, Failure> {
+        Err(postgres::absent(address))
     }
 
     /// The pins of every server, with the reason for each that cannot be used.

@@ -97,6 +97,26 @@ impl Drop for State {
     }
 }
 
+/// An address of another database, or a misspelt one, is no path, and its password is not printed.
+#[test]
+fn an_unknown_address_is_no_file() {
+    for scheme in ["postgre", "mysql", "POSTGRES", "postgresql+ssl"] {
+        let address = &*format!("{scheme}://app:s3cret@db/t");
+        for args in [
+            vec!["approvals", "list", "--store", address],
+            vec!["session", "--policy", "profiles/excel/policy.toml", "--store", address],
+            vec!["pins", "list", "--state", address],
+            vec!["gateway", "migrate", "--state", address],
+        ] {
+            let ran = run(&args);
+            assert_eq!(ran.code, 2, "{args:?}: {}", ran.err);
+            assert!(ran.err.contains("postgres://USER@HOST/DATABASE"), "{args:?}: {}", ran.err);
+            assert!(!ran.err.contains("s3cret"), "{args:?}: {}", ran.err);
+            assert!(!crate::root().join(format!("{scheme}:")).exists(), "{args:?}");
+        }
+    }
+}
+
 #[test]
 fn approvals() {
     State::new("approvals").with_key().walk("approvals.trycmd");

@@ -1,8 +1,8 @@
 //! Large results of tools: a result with more tokens than the setting allows is stored and replaced
 //! by its beginning, its end and its size, and the model reads on with the tool `read_result`.
 //!
-//! A stored result is encrypted, and bound to the tenant and the session that it was sent to: with
-//! another session's id it cannot be told from one that does not exist.
+//! A stored result is encrypted, and bound to the tenant and the session that it was sent to: to
+//! another session, it does not exist.
 
 mod cut;
 pub(crate) mod read;

@@ -63,7 +63,7 @@ impl Guard {
     pub fn name_group(&self, group: u32, began: bool) {
         let mut input = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sign = if began { '+' } else { '-' };
-        // Without its guard, the host goes on: the end of their input still ends most programs.
+        // Without its guard, the host continues: the end of their input still ends most programs.
         // In one piece: a host that is killed in between must not name a part of a number.
         let line = format!("{sign}{group}\n");
         if input.as_mut().is_some_and(|input| input.write_all(line.as_bytes()).is_err()) {

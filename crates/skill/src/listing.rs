@@ -80,11 +80,11 @@ pub(super) struct Rows {
 /// The level of detail of a list.
 #[derive(Debug, Clone, Copy)]
 enum Level {
-    /// The complete descriptions of the first so many, and of the others at most this many quarters
-    /// of an estimated token.
+    /// The complete descriptions of the first N, and of the others at most this many quarters of an
+    /// estimated token.
     Described(usize, usize),
-    /// The descriptions of the first so many: of used skills complete, of the others at most this
-    /// many quarters of an estimated token. And whether the other names are listed.
+    /// The descriptions of the first N: of used skills complete, of the others at most this many
+    /// quarters of an estimated token. And whether the other names are listed.
     First(usize, usize, bool),
     /// This many names.
     Named(usize),

@@ -39,7 +39,7 @@ fn restore_open_files(child: &Child) {
     }
 }
 
-/// Is told of the process group of each server: its id, and whether it begins or has ended.
+/// Receives the process group of each server: its id, and whether it begins or has ended.
 pub type Groups = Box<dyn Fn(u32, bool) + Send + Sync>;
 
 static GROUPS: std::sync::OnceLock<Groups> = std::sync::OnceLock::new();

@@ -30,7 +30,7 @@ type Outcome = Result<Done, ApprovalError>;
 pub(super) struct Job {
     pub(super) change: Change,
     pub(super) answer: Sender<Outcome>,
-    /// When the caller gives up. Later, the change must not be made: nobody would act on it.
+    /// When the caller gives up. Later, the change must not be made: no one would act on it.
     pub(super) until: Instant,
 }
 
@@ -67,7 +67,7 @@ async fn write_all(database: Weak<Database>, tenant: Arc<str>, mut jobs: Unbound
         match outcomes {
             Ok(outcomes) => {
                 for (job, outcome) in batch.into_iter().zip(outcomes) {
-                    // A caller that has gone is not told.
+                    // A caller that has gone gets no answer.
                     drop(job.answer.send(outcome));
                 }
             }

@@ -13,7 +13,7 @@ pub(crate) fn behind(words: &[Word]) -> Option<usize> {
     let row = programs::known(base);
     if !row.behind.is_empty() {
         let mut next = words.iter().skip(1).take(8);
-        let mark = next.position(|word| matches!(word.get(), Some(text) if hands_on(base, text)))?;
+        let mark = next.position(|word| matches!(word.get(), Some(text) if row.behind.has(text)))?;
         return Some(mark + 2);
     }
     if row.is.launcher || row.is.shell { Some(1) } else { None }

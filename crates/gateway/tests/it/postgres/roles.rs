@@ -85,7 +85,7 @@ fn a_change_by_the_owner_is_found() {
     let head = store.verify(&[]).unwrap().head.unwrap();
     let owner = |sql: &str| server.sql("owner", &database, sql).unwrap();
 
-    // An approval that nobody gave has no effect.
+    // An approval that no person gave has no effect.
     owner("UPDATE toolfold.approval SET state = 'approved', body = replace(body, '\"pending\"', '\"approved\"')");
     let forged = |result: Result<_, ApprovalError>| {
         let kind = |why| matches!(why, ApprovalError::Store(StoreError { kind: StoreErrorKind::Forged, .. }));

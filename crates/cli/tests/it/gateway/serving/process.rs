@@ -36,17 +36,24 @@ fn a_server_has_time_to_exit_on_its_own() {
     assert!(place.has("done"), "it was killed before it was done");
 }
 
-#[test]
-fn a_server_that_does_not_end_is_ended_with_all_that_it_started() {
-    let place = Place::new();
+/// A gateway before a server that neither the end of its input nor SIGTERM ends and that starts
+/// others, as `npx` does; and the processes of both.
+fn before_a_stubborn_server(place: &Place) -> (Lines, Vec<u32>) {
     let script = "trap '' TERM; sleep 300 & \"$0\" \"$@\"; while :; do sleep 1; done".to_owned();
     let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
-    let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
+    let lines = Lines::session(place, &place.gateway(FULL, &behind), &json!({}));
     let shell = children(lines.child.id());
     let below: Vec<u32> = shell.iter().flat_map(|own| children(*own)).collect();
     assert!(shell.len() == 1 && below.len() >= 2, "{shell:?} {below:?}");
+    (lines, [shell, below].concat())
+}
+
+#[test]
+fn a_server_that_does_not_end_is_ended_with_all_that_it_started() {
+    let place = Place::new();
+    let (mut lines, processes) = before_a_stubborn_server(&place);
     assert_eq!(lines.end(), Some(0));
-    eventually("they have ended", || !shell.iter().chain(&below).any(|own| runs(*own)));
+    eventually("they have ended", || !processes.iter().any(|own| runs(*own)));
 }
 
 #[test]
@@ -66,16 +73,10 @@ fn a_killed_gateway_leaves_no_server() {
 #[test]
 fn a_killed_gateway_leaves_no_stubborn_server_and_nothing_that_it_started() {
     let place = Place::new();
-    // Neither the end of its input nor SIGTERM ends it, and it starts others, as `npx` does.
-    let script = "trap '' TERM; sleep 300 & \"$0\" \"$@\"; while :; do sleep 1; done".to_owned();
-    let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
-    let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
-    let shell = children(lines.child.id());
-    let below: Vec<u32> = shell.iter().flat_map(|own| children(*own)).collect();
-    assert!(shell.len() == 1 && below.len() >= 2, "{shell:?} {below:?}");
+    let (mut lines, processes) = before_a_stubborn_server(&place);
     signal(lines.child.id(), "KILL");
     lines.ended();
-    eventually("they have ended", || !shell.iter().chain(&below).any(|own| runs(*own)));
+    eventually("they have ended", || !processes.iter().any(|own| runs(*own)));
 }
 
 #[test]

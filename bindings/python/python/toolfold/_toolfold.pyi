@@ -501,6 +501,8 @@ class Engine:
     :param skill_scripts: whether each skill is a tool ``skill:NAME``: ``run_script`` runs the
         script of a skill in a sandbox, and a call for a skill without a script activates it.
         Requires a policy and a file for approvals.
+    :param honour_allowed_tools: whether the ``allowed-tools`` of a trusted skill approve calls in
+        advance while it is active. Denies and the rules that ask remain.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -527,6 +529,7 @@ class Engine:
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
         skill_scripts: bool = False,
+        honour_allowed_tools: bool = False,
     ) -> Engine: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
@@ -584,6 +587,7 @@ class Engine:
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
         skill_scripts: bool = False,
+        honour_allowed_tools: bool = False,
     ) -> Engine:
         """
         The engine of plain functions: a function's name, signature, annotations and docstring are

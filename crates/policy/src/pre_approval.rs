@@ -104,6 +104,7 @@ tier = "a"
         decide_pre_approved(&prepared, &[], &rules)
     }
 
+    #[cfg(feature = "shell")]
     #[track_caller]
     fn command(entries: &[&str], line: &str, decision: Decision) {
         let verdict = decided(POLICY, entries, &ToolOrigin::Native, "shell", &json!({ "command": line }));
@@ -111,6 +112,7 @@ tier = "a"
     }
 
     /// The context cannot ask, so that what is not approved is denied.
+    #[cfg(feature = "shell")]
     #[test]
     fn an_entry_approves_what_it_names_and_no_more() {
         let add = &["Bash(git add:*)"];

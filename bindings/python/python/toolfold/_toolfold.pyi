@@ -16,6 +16,7 @@ __all__ = [
     "Refuse",
     "Reply",
     "Turn",
+    "restore_outcome",
     "run_command",
     "tokens",
 ]
@@ -157,9 +158,21 @@ class Confirm:
     continues.
     """
     __match_args__: Final[tuple[Literal["target"], Literal["arguments"], Literal["approval"]]]
+    def __copy__(self) -> Confirm:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Confirm:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def approval(self) -> str:
@@ -719,9 +732,21 @@ class Forward:
     to ``Conversation.answer``, or report it with ``Conversation.report_result``.
     """
     __match_args__: Final[tuple[Literal["target"], Literal["arguments"]]]
+    def __copy__(self) -> Forward:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Forward:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arguments(self) -> dict[str, Any]:
@@ -820,9 +845,21 @@ class Refuse:
     A call that may not run: send ``content`` as its result.
     """
     __match_args__: Final[tuple[Literal["content"]]]
+    def __copy__(self) -> Refuse:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Refuse:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arm(self) -> str:
@@ -881,9 +918,21 @@ class Reply:
     An answer of the conversation itself: send ``content`` as the result of the call.
     """
     __match_args__: Final[tuple[Literal["content"], Literal["is_error"]]]
+    def __copy__(self) -> Reply:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Reply:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arm(self) -> str:
@@ -1014,6 +1063,14 @@ class Turn:
 
         :raises CallError: the turn has ended.
         """
+
+def restore_outcome(text: str) -> Reply | Forward | Confirm | Refuse:
+    """
+    Reads an outcome that was pickled: ``pickle`` calls it.
+
+    :param text: what pickle stored.
+    :raises RestoreError: it is not an outcome of this version.
+    """
 
 def run_command(arguments: Sequence[str]) -> int:
     """

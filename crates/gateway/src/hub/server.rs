@@ -158,8 +158,8 @@ impl Server {
 
 impl Hub {
     pub(super) fn start_servers(&mut self) {
-        let budget = self.upstream.context.settings.start_budget;
         if self.upstream.servers.budget_ends.is_none() {
+            let budget = self.upstream.context.start_budget();
             self.upstream.servers.budget_ends = budget.map(|budget| Instant::now() + budget);
         }
         for at in 0..self.upstream.servers.len() {

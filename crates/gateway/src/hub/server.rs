@@ -19,8 +19,15 @@ use crate::rpc::{Message, Notification, Raw, code, error_member};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
-/// Maximum delay between restarts. The first is 500 ms, and it doubles.
+/// Maximum delay between restarts, and between attempts to list. The first is 500 ms, and it
+/// doubles.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
+
+/// The delay after a number of failures in a row.
+pub(super) fn backoff(failures: u32) -> Duration {
+    let wait = Duration::from_millis(500).saturating_mul(1 << failures.saturating_sub(1).min(10));
+    wait.min(MAX_BACKOFF)
+}
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
@@ -82,7 +89,9 @@ pub(super) struct Server {
     pub(super) why: String,
     pub(super) failures: u32,
     pub(super) since: Option<Instant>,
-    /// The deadline of the handshake, or the time of the next restart.
+    /// How often in a row its tools could not be listed.
+    pub(super) list_failures: u32,
+    /// The deadline of the handshake, or the time of the next restart or attempt to list.
     pub(super) due: Option<Instant>,
 }
 
@@ -149,8 +158,8 @@ impl Server {
 
 impl Hub {
     pub(super) fn start_servers(&mut self) {
-        let budget = self.upstream.context.settings.start_budget;
         if self.upstream.servers.budget_ends.is_none() {
+            let budget = self.upstream.context.start_budget();
             self.upstream.servers.budget_ends = budget.map(|budget| Instant::now() + budget);
         }
         for at in 0..self.upstream.servers.len() {
@@ -219,14 +228,14 @@ impl Hub {
                 return self.start_server(at);
             }
         }
-        let wait = Duration::from_millis(500).saturating_mul(1 << server.failures.saturating_sub(1).min(10));
-        server.due = Some(Instant::now() + wait.min(MAX_BACKOFF));
+        let wait = backoff(server.failures);
+        server.due = Some(Instant::now() + wait);
         self.upstream
             .context
             .settings
             .watch
             .on_event(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
-        tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
+        tracing::warn!(server = name, "{why}; restarting it in {wait:?}");
         let mut theirs = Vec::new();
         for (id, own) in &self.upstream.requests.pending {
             if own.server == at {
@@ -262,7 +271,8 @@ impl Hub {
                     "it did not respond to the handshake in time (start_timeout of its table in [gateway.server])",
                 ),
                 State::Down => self.start_server(at),
-                State::Idle | State::Ready => {}
+                State::Ready => self.read_tools(at),
+                State::Idle => {}
             }
         }
         if !self.upstream.requests.held.is_empty() && self.upstream.servers.is_late() {

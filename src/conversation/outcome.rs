@@ -14,8 +14,12 @@ use crate::skill::Activation;
 use crate::wire::{Answered, Wire};
 
 /// What to do with a call. Exhaustive, so that a host handles every case.
+///
+/// Serializes without [`Reply::activation`], so that a host can pass an outcome to another process.
+/// The conversation itself is stored as its snapshot or its log.
 #[allow(clippy::large_enum_variant, reason = "one lives at a time, for as long as a call is judged")]
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Answered here: send the content of [`Reply::answer`] as the call's result, or append
     /// [`Outcome::into_messages`].
@@ -86,6 +90,22 @@ pub struct Context {
     pub coerced: Vec<String>,
 }
 
+/// A [`Context`] in a stored outcome: a user-defined arm is an object with its parts, so that it
+/// can be read without the configuration that defined it.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Context")]
+struct StoredContext {
+    #[serde(serialize_with = "crate::profile::serialize_whole")]
+    arm: Arm,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    variant: Option<String>,
+    policy: PolicyMark,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    coerced: Vec<String>,
+}
+
 /// Why a call was answered here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,7 +131,7 @@ pub enum ReplyKind {
 }
 
 /// A call's id and name in its answer, as they are in the message for the history.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AnswerLabel {
     pub(super) id: CallId,
     pub(super) name: String,
@@ -124,7 +144,7 @@ impl AnswerLabel {
 }
 
 /// A tool whose full schema an answer opened, for hosts with an append channel.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenedTool {
     /// The name that the model sees.
@@ -136,7 +156,7 @@ pub struct OpenedTool {
 }
 
 /// An answer that the conversation gives itself.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     /// The call.
     pub id: CallId,
@@ -149,8 +169,10 @@ pub struct Reply {
     /// The tools whose full schemas this answer opens, in catalog order.
     pub opened: Vec<OpenedTool>,
     /// The activated skill for the host: messages, requested settings, hash.
+    #[serde(skip)]
     pub activation: Option<Box<Activation>>,
     /// Arm, variant, policy.
+    #[serde(with = "StoredContext")]
     pub context: Context,
     /// The call's id and name for the answer.
     pub(super) label: AnswerLabel,
@@ -165,7 +187,7 @@ pub struct Reply {
 }
 
 /// A call for the host to run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Forward {
     /// The call.
@@ -181,13 +203,14 @@ pub struct Forward {
     /// The check of the arguments, the note before the result, the policy decision and the undo.
     pub notes: ForwardNotes,
     /// Arm, variant, policy. The policy decision and its reason are those of `notes`.
+    #[serde(with = "StoredContext")]
     pub context: Context,
     /// The id under which the conversation remembers the call.
     pub(super) own: CallId,
 }
 
 /// A call that requires approval.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confirm {
     /// The call.
     pub id: CallId,
@@ -206,6 +229,7 @@ pub struct Confirm {
     /// Why approval is required.
     pub reason: String,
     /// Arm, variant, policy.
+    #[serde(with = "StoredContext")]
     pub context: Context,
     /// The call's id and name for the answer.
     pub(super) label: AnswerLabel,
@@ -215,7 +239,7 @@ pub struct Confirm {
 }
 
 /// A call that may not run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refuse {
     /// The call.
     pub id: CallId,
@@ -228,6 +252,7 @@ pub struct Refuse {
     /// The reason, for the host.
     pub reason: String,
     /// Arm, variant, policy.
+    #[serde(with = "StoredContext")]
     pub context: Context,
     /// The call's id and name for the answer.
     pub(super) label: AnswerLabel,

@@ -14,7 +14,8 @@ use crate::policy::canonical::digest;
 use crate::policy::gate::open;
 use crate::policy::{
     Approval, ApprovalError, ApprovalState, ApprovalStore, Approver, CallUndo, Context, Decision, Disk, Displayed,
-    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, SKILL_RUN, Snapshots, ToolOrigin, Undo, approval,
+    Gate, Grant, History, Policy, PolicyCall, Prepared, Request, Rule, SKILL_RUN, Snapshots, ToolOrigin, Undo,
+    approval,
 };
 
 /// The time in milliseconds since 1970, provided by the host: the engine has no clock.
@@ -155,12 +156,14 @@ impl PolicyLayer {
         }
     }
 
-    /// Judges a call. `recalled`: it is replayed, and judged as it was before it ran.
+    /// Judges a call. `approvals`: those of active skills. `recalled`: it is replayed, and judged
+    /// as it was before it ran.
     pub(crate) fn judge_call<'s>(
         &self,
         subject: impl Into<Subject<'s>>,
         arguments: &Value,
         call_ref: &CallRef<'_>,
+        approvals: &[Rule],
         recalled: bool,
     ) -> Judged {
         let (subject, session) = (subject.into(), call_ref.conversation);
@@ -180,7 +183,8 @@ impl PolicyLayer {
             Subject::Tool(tool) => tool.skill_run(),
             Subject::Skill(_) => None,
         };
-        let (verdict, only_reads) = (decided(&prepared, run, &grants, context.interactive), prepared.only_reads());
+        let verdict = decided(&prepared, run, &grants, approvals, context.interactive);
+        let only_reads = prepared.only_reads();
         if verdict.decision == Decision::Allow {
             return Judged { verdict, displayed: Displayed::default(), only_reads, undo: UndoPlan::default(), counted };
         }

@@ -10,6 +10,7 @@ use crate::skill::{
 };
 
 use super::SkillLayer;
+use super::skill_policy::pre_approvals;
 
 /// Where skills come from and who may activate them: the configuration of a [`SkillLayer`].
 ///
@@ -33,6 +34,9 @@ pub struct SkillDiscovery {
     pub limits: Limits,
     /// Which skills the model may activate. Default: all.
     pub permissions: Permissions,
+    /// Whether the `allowed-tools` of a trusted skill approve its calls in advance while it is
+    /// active: see [`pre_approval`](crate::policy::pre_approval). Default: no.
+    pub honour_allowed_tools: bool,
     fs: Arc<dyn SkillFs>,
 }
 
@@ -45,7 +49,8 @@ impl std::fmt::Debug for SkillDiscovery {
 impl SkillDiscovery {
     pub(super) fn new(fs: Arc<dyn SkillFs>, around: Surroundings) -> Self {
         let (precedence, limits, permissions) = (Precedence::default(), Limits::default(), Permissions::default());
-        Self { fs, around, usual: true, roots: Vec::new(), precedence, limits, permissions }
+        let honour_allowed_tools = false;
+        Self { fs, around, usual: true, roots: Vec::new(), precedence, limits, permissions, honour_allowed_tools }
     }
 
     /// Reads every skill. An error in one hides no other: it is among the diagnostics.
@@ -67,7 +72,12 @@ impl SkillDiscovery {
     fn read(&self, cache: &mut DiscoveryCache) -> Loaded<SkillLibrary> {
         let mut discovery = Discovery::new(self.all_roots());
         (discovery.precedence, discovery.limits) = (self.precedence, self.limits);
-        SkillLibrary::discover(self.fs.as_ref(), discovery, cache)
+        let mut loaded = SkillLibrary::discover(self.fs.as_ref(), discovery, cache);
+        if self.honour_allowed_tools {
+            let trusted = loaded.value.skills().filter(|skill| skill.origin.trusted);
+            loaded.diagnostics.extend(trusted.flat_map(|skill| pre_approvals(skill).1));
+        }
+        loaded
     }
 
     fn all_roots(&self) -> Vec<Root> {
@@ -98,6 +108,10 @@ struct Last {
 impl Source {
     pub(super) fn permissions(&self) -> &Permissions {
         &self.discovery.permissions
+    }
+
+    pub(super) fn honours_allowed_tools(&self) -> bool {
+        self.discovery.honour_allowed_tools
     }
 
     /// The current library, which is another one than `known`; `None` if nothing has changed. Only

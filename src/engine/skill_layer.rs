@@ -7,9 +7,11 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 
 use super::skill_discovery::{SkillDiscovery, Source};
+use super::skill_policy::pre_approvals;
 use super::{JudgedSkill, PolicyLayer};
 use crate::catalog::Tool;
 use crate::diagnostic::Loaded;
+use crate::policy::Rule;
 use crate::skill::{
     ActivateError, ActivateRequest, ActiveSet, Answer, Budget, Caller, CatalogText, CategoryHint, Facts, FittedTool,
     Root, Scope, Skill, SkillFs, SkillLibrary, SkillTool, SkillView, Surroundings, activate, fit_tool, fit_used, weigh,
@@ -273,6 +275,24 @@ impl SkillLayer {
         let Some(run) = tool.skill_run() else { return false };
         let skill = run.facts.get("skill").and_then(Value::as_str);
         skill.is_none_or(|name| self.view.skills().all(|own| own.name() != name))
+    }
+
+    /// The calls that active skills approve in advance: those of trusted skills whose files are
+    /// unchanged, if the host honours them.
+    pub(crate) fn pre_approvals(&self, active: &ActiveSet) -> Vec<Rule> {
+        if !self.origin.as_ref().is_some_and(|origin| origin.source.honours_allowed_tools()) {
+            return Vec::new();
+        }
+        let (view, mut rules) = (self.view_of(Caller::User), Vec::new());
+        for (name, own) in active.iter() {
+            if let Some((skill, _)) = view.get(name)
+                && skill.origin.trusted
+                && skill.hash == own.hash
+            {
+                rules.extend(pre_approvals(skill).0);
+            }
+        }
+        rules
     }
 
     /// Answers a request.

@@ -5,14 +5,54 @@ use serde_json::{Map, Value};
 use super::judged::{CallRef, Exact, JudgedSkill};
 use super::policy_layer::PolicyLayer;
 use crate::catalog::{SkillRun, Tool};
-use crate::policy::{Context, Decision, Effect, Grant, PolicyCall, Prepared, Reason, Verdict};
+use crate::diagnostic::{Diagnostic, Place, visible};
+use crate::policy::{
+    Context, Decision, Effect, Grant, NOT_APPROVED, PolicyCall, Prepared, Reason, Rule, Verdict, decide_pre_approved,
+    pre_approval,
+};
+use crate::skill::Skill;
+
+/// The calls that a skill asks to make without approval, as rules, and what of it is refused. The
+/// placeholder of its folder is replaced.
+pub(super) fn pre_approvals(skill: &Skill) -> (Vec<Rule>, Vec<Diagnostic>) {
+    let (place, folder) = (Place::file(&skill.origin.file.to_string_lossy()), skill.origin.folder.to_string_lossy());
+    let why = format!("skill `{}` is active, and its `allowed-tools` name this call", visible(skill.name()));
+    let (mut rules, mut refused) = (Vec::new(), Vec::new());
+    for entry in &skill.fields().allowed_tools {
+        let resolved = FOLDER.iter().fold(entry.clone(), |text, name| text.replace(name, &folder));
+        // In a rule, blanks separate words, and stars stand for anything.
+        let is_plain = |c: char| c.is_alphanumeric() || "/_-.+@".contains(c);
+        let read = if resolved != *entry && !folder.chars().all(is_plain) {
+            let message =
+                format!("`{entry}` of `allowed-tools` approves nothing: rules cannot name the skill's folder");
+            let help = "move the skill to a folder without blanks and special characters in its path";
+            Err(Diagnostic::warning(NOT_APPROVED, place.clone(), message).help(help))
+        } else {
+            pre_approval(&resolved, &why, &place)
+        };
+        match read {
+            Ok(rule) => rules.push(rule),
+            Err(why) => refused.push(why),
+        }
+    }
+    (rules, refused)
+}
+
+/// The placeholders of a skill's folder.
+const FOLDER: [&str; 2] = ["${CLAUDE_SKILL_DIR}", "${SKILL_DIR}"];
 
 /// The verdict on a call. A script whose skill asks each time runs by no rule and no remembered
 /// approval.
-pub(super) fn decided(prepared: &Prepared<'_>, run: Option<&SkillRun>, grants: &[Grant], can_ask: bool) -> Verdict {
+pub(super) fn decided(
+    prepared: &Prepared<'_>,
+    run: Option<&SkillRun>,
+    grants: &[Grant],
+    approvals: &[Rule],
+    can_ask: bool,
+) -> Verdict {
     match run.and_then(|run| run.asks.as_deref()) {
         Some(why) => prepared.decide(&[]).requiring_approval(why, can_ask),
-        None => prepared.decide(grants),
+        None => decide_pre_approved(prepared, grants, approvals),
     }
 }
 
@@ -43,7 +83,7 @@ impl PolicyLayer {
         let layer = self.clone().context(Context::clone(&self.context).with_interactive(true));
         let call_ref = CallRef { conversation, own: "", label: "", message: None, unreported: None };
         let exact = Exact { value: &skill.arguments, text: None };
-        let mut judged = layer.judge_call(skill, &skill.arguments, &call_ref, false);
+        let mut judged = layer.judge_call(skill, &skill.arguments, &call_ref, &[], false);
         match judged.verdict.decision {
             Decision::Allow => return Ok(()),
             Decision::Deny => {

@@ -15,6 +15,8 @@ mod hostile;
 mod opencode;
 mod pack;
 mod plugins;
+#[cfg(feature = "shell")]
+mod pre_approval;
 mod scale;
 #[cfg(feature = "shell")]
 mod scripts;

@@ -40,6 +40,8 @@ use crate::typed::{
 /// :param skill_scripts: whether each skill is a tool ``skill:NAME``: ``run_script`` runs the
 ///     script of a skill in a sandbox, and a call for a skill without a script activates it.
 ///     Requires a policy and a file for approvals.
+/// :param honour_allowed_tools: whether the ``allowed-tools`` of a trusted skill approve calls in
+///     advance while it is active. Denies and the rules that ask remain.
 /// :param approvals: where calls wait for approval: an Approver, or the path of its file. None
 ///     stores them in memory, where they cannot be decided.
 /// :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -80,7 +82,7 @@ impl Engine {
 impl Engine {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
-    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false))]
+    #[pyo3(signature = (tools, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false, honour_allowed_tools=false))]
     fn new(
         py: Python<'_>,
         tools: Typed<'_, ToolList>,
@@ -91,6 +93,7 @@ impl Engine {
         approvals: Option<Typed<'_, Approvals>>,
         usual_skills: bool,
         skill_scripts: bool,
+        honour_allowed_tools: bool,
     ) -> PyResult<Self> {
         let tools = tools_source(&tools.0)?;
         let settings = Settings {
@@ -101,6 +104,7 @@ impl Engine {
             skills: skill_folders(skills.as_ref())?,
             usual_skills,
             skill_scripts,
+            honour_allowed_tools,
         };
         if skill_scripts {
             supervise_scripts(py)?;
@@ -119,7 +123,7 @@ impl Engine {
     ///     or no JSON Schema.
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "the keywords of the class in Python")]
-    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false))]
+    #[pyo3(signature = (functions, profile=None, arm="auto", policy=None, skills=None, *, approvals=None, usual_skills=false, skill_scripts=false, honour_allowed_tools=false))]
     fn from_functions(
         py: Python<'_>,
         functions: Typed<'_, Functions>,
@@ -130,9 +134,21 @@ impl Engine {
         approvals: Option<Typed<'_, Approvals>>,
         usual_skills: bool,
         skill_scripts: bool,
+        honour_allowed_tools: bool,
     ) -> PyResult<Self> {
         let tools = py.import("toolfold.functions")?.call_method1("definitions", (functions.0,))?;
-        Self::new(py, Typed::new(tools), profile, arm, policy, skills, approvals, usual_skills, skill_scripts)
+        Self::new(
+            py,
+            Typed::new(tools),
+            profile,
+            arm,
+            policy,
+            skills,
+            approvals,
+            usual_skills,
+            skill_scripts,
+            honour_allowed_tools,
+        )
     }
 
     /// The same settings for other tools. Policy, its store and skills are not loaded again.

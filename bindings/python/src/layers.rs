@@ -54,13 +54,14 @@ pub(crate) fn open_store(path: &Path) -> Result<SqliteStore, Trouble> {
 pub(crate) fn read_skills(
     folders: &[PathBuf],
     usual: bool,
+    honour_allowed_tools: bool,
     notes: &mut Vec<Diagnostic>,
 ) -> Result<SkillLayer, Trouble> {
     if let Some(missing) = folders.iter().find(|folder| !folder.is_dir()) {
         let why = format!("{}: is no folder of skills: it does not exist, or is a file", missing.display());
         return Err(Trouble::new(Kind::Input, why));
     }
-    let loaded = edge::skills(folders, usual).map_err(|why| Trouble::new(Kind::Input, why))?;
+    let loaded = edge::skills(folders, usual, honour_allowed_tools).map_err(|why| Trouble::new(Kind::Input, why))?;
     notes.extend(loaded.diagnostics);
     Ok(loaded.value)
 }

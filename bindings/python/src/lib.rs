@@ -36,7 +36,7 @@ mod _toolfold {
     #[pymodule_export]
     use crate::entry::{Entry, OpenedTool};
     #[pymodule_export]
-    use crate::outcome::{Confirm, Forward, Refuse, Reply};
+    use crate::outcome::{Confirm, Forward, Refuse, Reply, restore_outcome};
     #[pymodule_export]
     use crate::tokens::tokens;
     #[pymodule_export]

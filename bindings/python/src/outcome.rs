@@ -5,7 +5,10 @@ use serde_json::Value;
 use toolfold::conversation::{self, Outcome, Resumed};
 
 use crate::entry::{OpenedTool, python_bool};
-use crate::typed::{self, Dict, MatchArgs, PolicyMark, Tuple, Typed, Wired, dict, matched, tuple, wired};
+use crate::error::{Kind, Trouble};
+use crate::typed::{
+    self, Anything, Dict, MatchArgs, Pickled, PolicyMark, Tuple, Typed, Wired, dict, matched, tuple, wired,
+};
 
 /// Maximum length of a text in `repr`, in characters.
 const MAX_SHOWN: usize = 200;
@@ -27,6 +30,12 @@ fn shortened(text: &str) -> String {
     shown
 }
 
+/// The parts of a reply that Python can read: equal replies are equal after pickling.
+fn visible(mut reply: conversation::Reply) -> conversation::Reply {
+    reply.activation = None;
+    reply
+}
+
 /// The outcome of a call as a Python object.
 #[derive(IntoPyObject)]
 #[allow(clippy::large_enum_variant, reason = "moved into its Python object at once")]
@@ -40,7 +49,7 @@ pub(crate) enum Judged {
 impl From<Outcome> for Judged {
     fn from(outcome: Outcome) -> Self {
         match outcome {
-            Outcome::Reply(inner) => Self::Reply(inner.into()),
+            Outcome::Reply(inner) => Self::Reply(visible(inner).into()),
             Outcome::Forward(inner) => Self::Forward(inner.into()),
             Outcome::Confirm(inner) => Self::Confirm(inner.into()),
             Outcome::Refuse(inner) => Self::Refuse(inner.into()),
@@ -62,7 +71,7 @@ impl From<Resumed> for Answered {
     fn from(resumed: Resumed) -> Self {
         match resumed {
             Resumed::Run(inner) => Self::Forward(inner.into()),
-            Resumed::Answered(inner) => Self::Reply(inner.into()),
+            Resumed::Answered(inner) => Self::Reply(visible(inner).into()),
             Resumed::Waiting(inner) => Self::Confirm(inner.into()),
             Resumed::Refused(inner) => Self::Refuse(inner.into()),
         }
@@ -162,9 +171,44 @@ macro_rules! outcome {
                 tuple(py, self.inner.context.coerced.clone())
             }
 
+            /// Itself: it never changes.
+            fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+                slf
+            }
+
+            /// Itself: it never changes.
+            fn __deepcopy__<'py>(slf: Bound<'py, Self>, memo: Typed<'py, Anything>) -> Bound<'py, Self> {
+                drop(memo);
+                slf
+            }
+
+            /// Pickles it, so that another process can read it. Its conversation is not part of it.
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Typed<'py, Pickled>> {
+                pickled(py, &Outcome::$name(self.inner.clone()))
+            }
+
             $($own)*
         }
     };
+}
+
+/// What pickle stores of an outcome: the function that reads it, and its argument.
+fn pickled<'py>(py: Python<'py>, outcome: &Outcome) -> PyResult<Typed<'py, Pickled>> {
+    let text = serde_json::to_string(outcome)
+        .map_err(|why| Trouble::new(Kind::Input, format!("the outcome cannot be written as JSON: {why}")))?;
+    let read = py.import("toolfold._toolfold")?.getattr("restore_outcome")?;
+    Ok(Typed::new((read, (text,)).into_pyobject(py)?.into_any()))
+}
+
+/// Reads an outcome that was pickled: ``pickle`` calls it.
+///
+/// :param text: what pickle stored.
+/// :raises RestoreError: it is not an outcome of this version.
+#[pyfunction]
+pub(crate) fn restore_outcome(text: &str) -> PyResult<Judged> {
+    let outcome: Outcome = serde_json::from_str(text)
+        .map_err(|why| Trouble::new(Kind::Restore, format!("not an outcome of this version: {why}")))?;
+    Ok(outcome.into())
 }
 
 outcome! {

@@ -50,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) skills: Vec<PathBuf>,
     /// Whether the skills of the usual places are offered too.
     pub(crate) usual_skills: bool,
+    /// Whether the `allowed-tools` of these skills approve calls while a skill is active.
+    pub(crate) honour_allowed_tools: bool,
     /// Whether skills are tools, which run their scripts or activate them.
     pub(crate) skill_scripts: bool,
 }
@@ -165,8 +167,8 @@ impl Settings {
             layers.policy = Some(crate::layers::policy(&self.policy, &self.approvals, &mut layers.notes)?);
         }
         if self.usual_skills || !self.skills.is_empty() {
-            let layer = crate::layers::read_skills(&self.skills, self.usual_skills, &mut layers.notes)?;
-            layers.skills = Some(layer);
+            let (usual, honours) = (self.usual_skills, self.honour_allowed_tools);
+            layers.skills = Some(crate::layers::read_skills(&self.skills, usual, honours, &mut layers.notes)?);
         }
         if self.skill_scripts {
             layers.skill_tools = Some(self.skill_tools(&layers)?);

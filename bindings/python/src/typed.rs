@@ -92,6 +92,8 @@ pub(crate) use part::{LITERAL, TUPLE};
 hint! {
     /// The return type of a function that always raises.
     NoReturn = type_hint_identifier!("typing", "NoReturn");
+    /// What `pickle` stores of an object: a function and its argument.
+    Pickled = type_hint_subscript!(TUPLE, type_hint_identifier!("typing", "Any"), type_hint_subscript!(TUPLE, STR));
     /// Any object.
     Anything = type_hint_identifier!("builtins", "object");
     /// A JSON object.

@@ -14,6 +14,7 @@ from workbook import TOOLS
 
 import toolfold
 from toolfold import Approver, Confirm, Conversation, Engine, Forward, Turn, _toolfold
+from toolfold._toolfold import restore_outcome
 
 FULL = Engine(TOOLS, "excel", "full")
 ASKING = '[[rule]]\ntool = "drop"\ndecide = "ask"\n'
@@ -155,6 +156,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
     ],
     "Engine.report InputError": [lambda _: FULL.report("nope")],
     "Engine.restore InputError": [lambda _: FULL.restore({"version": object()})],
+    "restore_outcome RestoreError": [lambda _: restore_outcome("{}"), lambda _: restore_outcome('{"forward": {}}')],
     "Engine.restore RestoreError": [
         lambda _: FULL.restore({}),
         lambda _: Engine(TOOLS, False).restore(FULL.conversation(arm="lean").snapshot()),

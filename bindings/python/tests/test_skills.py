@@ -79,6 +79,20 @@ def test_policy_decides_and_changes_are_read(tmp_path: Path) -> None:
     assert "Body." in outcome.content
 
 
+@pytest.mark.parametrize("honours", [False, True])
+def test_a_trusted_skill_approves_calls_in_advance(tmp_path: Path, honours: bool) -> None:
+    put(tmp_path, "own", "allowed-tools: t Bash\n")
+    engine = Engine(
+        TOOLS, arm="full", skills=tmp_path, policy='[tool.t]\ntier = "a"\n', honour_allowed_tools=honours
+    )
+    refused = [own["message"] for own in engine.diagnostics if own["code"] == "not-approved"]
+    assert [message.startswith("`Bash` of `allowed-tools` approves nothing") for message in refused] == [True] * honours
+    own = engine.conversation(id="c")
+    own.call("activate_skill", {"name": "own"})
+    called = own.call("t", {})
+    assert isinstance(called, Forward if honours else Confirm)
+
+
 SCRIPT = "entry: run.sh\ninput: {type: object, required: [month], properties: {month: {type: string}}}\n"
 
 

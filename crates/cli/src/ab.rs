@@ -25,7 +25,8 @@ Examples:
   toolfold ab --tasks tasks.jsonl --tools tools.json --out rows.jsonl --resume
   toolfold ab --tasks tasks.jsonl --tools tools.json --arms full,signature --out rows.jsonl \\
     --base-url https://api.openai.com/v1 --key-env OPENAI_API_KEY --model gpt-5.4
-  toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py'
+  toolfold ab --tasks tasks.jsonl --tools tools.json --model-cmd 'python3 model.py' --order arm \\
+    --first-timeout 600
 
 Tasks, tools and rows: docs/ab.md. An oracle knows the true calls: it measures toolfold, not a
 model.
@@ -64,8 +65,8 @@ pub(super) struct AbArgs {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
 
-    /// Meter for the tool arrays [default: the meter of wire and model, else
-    /// billed:openai-chat/gpt-4.1]
+    /// Meter for the tool arrays [default: the meter of wire and model; json/o200k_base for other
+    /// models; billed:openai-chat/gpt-4.1 without a model]
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     meter: Option<Meter>,
 
@@ -79,6 +80,11 @@ pub(super) struct AbArgs {
     /// Seed of the order of tasks and arms, and of the sample that --limit takes
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+
+    /// Order of tasks and arms: task by task, so that drift over time affects all arms, or arm by
+    /// arm, so that a local model reads the tools of an arm once
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t)]
+    order: plan::RoundOrder,
 
     /// How many times each task is run in each arm
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]

@@ -61,9 +61,9 @@ pub fn policy_context(own: &[&Path]) -> Context {
 ///
 /// # Errors
 /// A folder does not exist, or there is no working directory.
-pub fn skills(folders: &[PathBuf], usual: bool) -> Result<Loaded<SkillLayer>, String> {
+pub fn skills(folders: &[PathBuf], usual: bool, honour_allowed_tools: bool) -> Result<Loaded<SkillLayer>, String> {
     let mut discovery = source::of_folders(folders, true).map_err(|why| why.to_string())?;
-    discovery.usual = usual;
+    (discovery.usual, discovery.honour_allowed_tools) = (usual, honour_allowed_tools);
     let Loaded { value, diagnostics } = discovery.layer();
     Ok(Loaded { value: source::equipped(value, Budget::default()), diagnostics })
 }

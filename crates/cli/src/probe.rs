@@ -151,7 +151,7 @@ fn probe_case(args: &ProbeArgs, name: &str, case: Case, model: &mut Model) -> Re
 }
 
 fn right(wire: Wire, mut trial: Trial, model: &mut Model) -> Result<bool, NoAnswer> {
-    let response = model.answer_request(trial.body())?;
+    let response = model.answer_request(trial.body(), true)?;
     let answer = answer_of(wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))?;
     trial.is_right(&answer.message).map_err(|why| NoAnswer::Request(why.to_string()))
 }

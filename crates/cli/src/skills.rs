@@ -28,6 +28,7 @@ use super::output::{Failure, Outcome, say_all};
 use crate::configuration::Config;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place, Severity};
 use toolfold::engine::SkillDiscovery;
+use toolfold::policy::NOT_APPROVED;
 use toolfold::skill::{Precedence, SkillLibrary, is_unread};
 
 #[derive(Debug, Subcommand)]
@@ -153,7 +154,9 @@ impl RootArgs {
     fn discovery(&self, config: &Config) -> Result<SkillDiscovery, Failure> {
         let mut discovery =
             if self.root.is_empty() { source::discovery(config)? } else { source::of_folders(&self.root, true)? };
-        (discovery.limits, discovery.precedence) = (config.settings.skills.limits, self.precedence);
+        let skills = &config.settings.skills;
+        (discovery.limits, discovery.precedence) = (skills.limits, self.precedence);
+        discovery.honour_allowed_tools = skills.honour_allowed_tools;
         Ok(discovery)
     }
 }
@@ -161,12 +164,14 @@ impl RootArgs {
 /// Maximum number of diagnostics of individual skills in a command about something else.
 const SAID: usize = 10;
 
-/// Reports on standard error what was not read: the first of it, and the number of the rest. If the
-/// user `named` folders, also the first of the other diagnostics; those of the usual places are in
-/// `skills doctor`.
+/// Reports on standard error what was not read, and what a skill asks for that is refused although
+/// its requests are honoured: the first of it, and the number of the rest. If the user `named`
+/// folders, also the first of the other diagnostics; those of the usual places are in `skills
+/// doctor`.
 pub(super) fn say_found(diagnostics: &[Diagnostic], named: bool) {
     let worth = diagnostics.iter().filter(|d| d.severity >= Severity::Warning).cloned();
-    let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) = worth.partition(is_unread);
+    let (mut said, other): (Vec<Diagnostic>, Vec<Diagnostic>) =
+        worth.partition(|d| is_unread(d) || d.code == NOT_APPROVED);
     let other = if named { other } else { Vec::new() };
     let more = said.len().saturating_sub(SAID) + other.len().saturating_sub(SAID);
     said.truncate(SAID);

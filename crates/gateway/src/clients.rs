@@ -22,6 +22,9 @@ use crate::rpc::raw;
 /// `clients/claude-code.toml`).
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
+/// The longest start budget, for clients that wait for minutes: the user waits meanwhile.
+const LONGEST_BUDGET: Duration = Duration::from_secs(28);
+
 /// How much earlier than the client's own limit the list is returned: for its way to the client.
 const MARGIN: Duration = Duration::from_secs(2);
 
@@ -106,6 +109,8 @@ pub struct ClientDeferral {
 pub struct ClientStart {
     /// The default of its limit, in seconds. It includes `initialize` and `tools/list`.
     pub limit_s: u64,
+    /// The name in its `clientInfo`, which may be followed by `-` and more.
+    pub declared: String,
     /// The source.
     pub source: String,
     /// The date of the research, as `YYYY-MM-DD`.
@@ -190,6 +195,15 @@ impl McpClient {
         CLIENTS.iter().find(|own| own.name == name)
     }
 
+    /// The client with a name in `clientInfo`; without known facts if the name is unknown.
+    #[must_use]
+    pub fn by_declared_name(name: &str) -> &'static Self {
+        let is_named = |own: &ClientStart| {
+            name.strip_prefix(&own.declared).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        CLIENTS.iter().find(|own| own.start.as_ref().is_some_and(is_named)).unwrap_or_else(Self::generic)
+    }
+
     /// For the log: why the client's list is not folded; `None` if it may be folded.
     #[must_use]
     pub fn left_alone(&self) -> Option<String> {
@@ -203,10 +217,11 @@ impl McpClient {
     }
 
     /// How long a list of tools may wait for servers that have never listed: the client's own limit
-    /// less 2 s, or 2.5 s if that is not known.
+    /// less 2 s, at most 28 s, or 2.5 s if that is not known.
     #[must_use]
     pub fn start_budget(&self) -> Duration {
-        let own = self.start.as_ref().map(|own| Duration::from_secs(own.limit_s).saturating_sub(MARGIN));
+        let own =
+            self.start.as_ref().map(|own| Duration::from_secs(own.limit_s).saturating_sub(MARGIN).min(LONGEST_BUDGET));
         own.unwrap_or(USUAL_BUDGET)
     }
 
@@ -287,10 +302,27 @@ mod tests {
         let budget = |name: &str| McpClient::by_name(name).unwrap().start_budget();
         assert_eq!(budget("codex"), Duration::from_secs(8));
         assert_eq!(budget("claude-code"), Duration::from_secs(28));
+        assert_eq!(budget("gemini-cli"), LONGEST_BUDGET);
         assert_eq!(budget("generic"), Duration::from_millis(2_500));
         for client in McpClient::known_clients() {
             let limit = client.start.as_ref().map(|own| Duration::from_secs(own.limit_s));
             assert!(limit.is_none_or(|limit| client.start_budget() < limit), "{}", client.name);
+        }
+    }
+
+    /// As `.ci/agents` recorded them. Qwen Code adds the name of the server's entry.
+    #[test]
+    fn clients_are_identified_by_the_names_that_they_declare() {
+        for (declared, name) in [
+            ("codex-mcp-client", "codex"),
+            ("opencode", "opencode"),
+            ("qwen-cli-mcp-client-toolfold", "qwen"),
+            ("gemini-cli-mcp-client", "gemini-cli"),
+            ("claude-code", "claude-code"),
+            ("opencoder", "generic"),
+            ("", "generic"),
+        ] {
+            assert_eq!(McpClient::by_declared_name(declared).name, name, "{declared}");
         }
     }
 

@@ -32,15 +32,14 @@ pub struct Posted {
 }
 
 impl Poster {
-    /// A client with a timeout per request.
+    /// A client.
     ///
     /// # Errors
     /// [`GatewayError`] if the client cannot be created.
-    pub fn new(timeout: Duration) -> Result<Self, GatewayError> {
+    pub fn new() -> Result<Self, GatewayError> {
         crate::tls::ready();
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT)
-            .timeout(timeout)
             // A redirect could send the headers to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
@@ -49,12 +48,19 @@ impl Poster {
         Ok(Self { runtime: runtime.map_err(|why| format!("cannot create an HTTP client: {why}"))?, client })
     }
 
-    /// Posts a body. `headers` may hold secrets: errors contain neither the headers nor the URL.
+    /// Posts a body, and waits at most `timeout` for the complete response. `headers` may hold
+    /// secrets: errors contain neither the headers nor the URL.
     ///
     /// # Errors
     /// [`GatewayError`] if there is no complete response: no connection, a timeout, a response that
     /// is too long or is not UTF-8. A response with any status is not an error.
-    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: String) -> Result<Posted, GatewayError> {
+    pub fn post(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: String,
+        timeout: Duration,
+    ) -> Result<Posted, GatewayError> {
         let mut all = HeaderMap::new();
         all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in headers {
@@ -64,17 +70,17 @@ impl Poster {
             value.set_sensitive(true);
             all.insert(HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?, value);
         }
-        Ok(self.runtime.block_on(self.exchange(url, all, body))?)
+        Ok(self.runtime.block_on(self.exchange(url, all, body, timeout))?)
     }
 
-    async fn exchange(&self, url: &str, headers: HeaderMap, body: String) -> Result<Posted, String> {
+    async fn exchange(&self, url: &str, headers: HeaderMap, body: String, timeout: Duration) -> Result<Posted, String> {
         let failed = |why: reqwest::Error| {
             let timed_out = why.is_timeout();
             let why = why.without_url();
             let below = std::error::Error::source(&why).map(|below| format!(": {below}")).unwrap_or_default();
             if timed_out { "no response in time".to_owned() } else { format!("{why}{below}") }
         };
-        let request = self.client.post(url).headers(headers).body(body);
+        let request = self.client.post(url).headers(headers).timeout(timeout).body(body);
         let mut answer = request.send().await.map_err(failed)?;
         let status = answer.status().as_u16();
         let after = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());

@@ -299,12 +299,24 @@ pub struct Settings {
     /// Observes the gateway.
     pub watch: Arc<dyn Watch>,
     /// How long, since the servers were started, requests wait for servers that have never listed
-    /// their tools. `None`: until each of them has, or is down.
-    pub start_budget: Option<Duration>,
+    /// their tools.
+    pub start_budget: StartBudget,
     /// The tools that clients receive.
     pub selection: Selection,
     /// The profiles that clients over HTTP may select, by name.
     pub profiles: BTreeMap<String, Profile>,
+}
+
+/// How long requests wait for servers that have never listed their tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StartBudget {
+    /// Until each of them has listed its tools, or is down.
+    Unlimited,
+    /// At most this long.
+    Fixed(Duration),
+    /// As long as the client that the name in `clientInfo` identifies allows.
+    OfClient,
 }
 
 impl std::fmt::Debug for Settings {
@@ -357,7 +369,7 @@ impl Settings {
             state: None,
             large: None,
             watch: Arc::new(Nobody),
-            start_budget: None,
+            start_budget: StartBudget::Unlimited,
             selection: Selection::default(),
             profiles: BTreeMap::new(),
         }

@@ -198,8 +198,7 @@ impl Policy {
     /// The same policy with more rules of the user's, each as [`Self::missing_rules`] writes it.
     pub(super) fn with_rules(&self, hints: &[String], capability: &ToolCapability) -> Self {
         let rules = hints.iter().flat_map(|hint| read_hint(hint, capability)).collect();
-        let more = PolicyFile { rules, ..PolicyFile::default() };
-        Self::new([self.files(), &[more]].concat()).with_mode(self.mode)
+        self.with_more(rules)
     }
 
     /// The tool whose name is close to that of a call, where no record and no rule names that.

@@ -30,7 +30,9 @@ impl Conversation {
         let own = &current.call.own;
         let unreported = unreported_call(self, own, current.digest);
         let call_ref = CallRef { unreported, ..self.call_ref(own, &current.call.identity) };
-        policy.judge_call(tool, exact.value, &call_ref, self.recalling)
+        let skills = self.engine.skills();
+        let approvals = skills.map(|skills| skills.pre_approvals(&self.state.active)).unwrap_or_default();
+        policy.judge_call(tool, exact.value, &call_ref, &approvals, self.recalling)
     }
 
     /// Refuses a call that policy denies, and records the attempt. A failed record is ignored

@@ -87,7 +87,7 @@ fn permit(
     let exact = Exact { value: &skill.arguments, text: None };
     loop {
         let call_ref = conversation.call_ref(&call.own, &call.identity);
-        let judged = policy.judge_call(skill, &skill.arguments, &call_ref, recalling);
+        let judged = policy.judge_call(skill, &skill.arguments, &call_ref, &[], recalling);
         let reason = judged.verdict.reason();
         match judged.verdict.decision {
             Decision::Deny => return Err(Box::new(conversation.forbid(current, policy, skill.into(), exact, &judged))),

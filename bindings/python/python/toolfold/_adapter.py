@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from . import Approver, Conversation, Engine, Forward, _log
 from ._consent import Consent
-from ._settings import Fields, Settings, Unpack
+from ._settings import Arm, Fields, Settings, Unpack
 from ._steps import Step, answered
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -54,8 +54,8 @@ class Folder(Consent):
     :param settings: the settings of the adapter; None makes them from ``fields``.
     """
 
-    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
-        own = Settings(**fields) if settings is None else settings
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> None:
+        own = Settings.of(settings, fields)
         given = own.approvals
         super().__init__(given if isinstance(given, Approver) else Approver(given), own.policy is not None)
         self.settings, self.wire, self.model = own, own.wire, own.model

@@ -35,6 +35,9 @@ DELETE: Call = ("delete_sheet", {"file_path": "q.xlsx", "sheet_name": "S", "conf
 #: The last text of the scripted model.
 DONE = "done"
 
+#: The tools of toolfold itself.
+OWN = ("expand_tools", "activate_skill")
+
 #: The number of further tools under arm ``auto``: enough for ``index`` on the wires of OpenAI, which accept 128 tools.
 MORE_TOOLS = 85
 
@@ -55,10 +58,10 @@ def tools_of(arm: str) -> list[dict[str, Any]]:
 class Agent:
     """An agent under one framework, with its scripted model and the person who is asked.
 
-    The model makes each call of its script in one request of its own, through ``call_tool`` if the tool is not in the array. A
-    subclass implements ``build``, ``start``, ``answer`` and ``change``.
+    The model writes one message for each entry of its script: a call, or a list of calls. It uses ``call_tool`` if the tool is
+    not in the array. A subclass implements ``build``, ``start``, ``answer`` and ``change``.
 
-    :param script: the calls of the model.
+    :param script: the messages of the model.
     :param arm: the arm of the adapter.
     :param folder: an empty folder, for the framework's state and the file of approvals.
     :param more: other settings of the adapter.
@@ -79,8 +82,10 @@ class Agent:
     own_rule = False
     #: Raised by the next run of a tool.
     fails: BaseException | None = None
+    #: The result of every run of a tool; None for a short text with its name.
+    result: str | None = None
 
-    def __init__(self, script: Sequence[Call], arm: str, folder: Path, **more: Any) -> None:
+    def __init__(self, script: Sequence[Call | list[Call]], arm: str, folder: Path, **more: Any) -> None:
         self.script, self.arm, self.folder = list(script), arm, folder
         #: The calls that ran.
         self.ran: list[Call] = []
@@ -125,10 +130,11 @@ class Agent:
         if self.fails is not None:
             why, self.fails = self.fails, None
             raise why
-        return f"{name} ran"
+        return f"{name} ran" if self.result is None else self.result
 
-    def says(self, names: list[str], newest: Any) -> tuple[str, str, dict[str, Any]] | None:
-        """Returns the model's next call: its id, name and arguments. None after the script: the model says ``DONE``.
+    def says(self, names: list[str], newest: Any) -> list[tuple[str, str, dict[str, Any]]]:
+        """Returns the calls of the model's next message: the id, name and arguments of each. Empty after the script: the model
+        says ``DONE``.
 
         :param names: the names of the tools of the request.
         :param newest: the newest message of the request.
@@ -136,11 +142,18 @@ class Agent:
         self.shown.append(names)
         self.read.append(newest if isinstance(newest, str) else json.dumps(newest, default=str, ensure_ascii=False))
         at = len(self.read) - 1
-        if at >= len(self.script):
-            return None
-        id, (name, arguments) = "c0" if self.one_id else f"c{at}", self.script[at]
-        wrapped = name not in names and name != "expand_tools" and "call_tool" in names
-        return (id, "call_tool", {"name": name, "arguments": arguments}) if wrapped else (id, name, arguments)
+        message = self.script[at] if at < len(self.script) else []
+        calls = message if isinstance(message, list) else [message]
+        return [(self._id(at, place), *self._written(call, names)) for place, call in enumerate(calls)]
+
+    def _id(self, at: int, place: int) -> str:
+        return "c0" if self.one_id else f"c{at}-{place}"
+
+    def _written(self, call: Call, names: list[str]) -> Call:
+        """Returns a call as a model writes it that is shown these tools."""
+        name, arguments = call
+        wrapped = name not in names and name not in OWN and "call_tool" in names
+        return ("call_tool", {"name": name, "arguments": arguments}) if wrapped else call
 
     def approvals(self) -> list[Approval]:
         """Returns every approval that was ever requested, in order."""

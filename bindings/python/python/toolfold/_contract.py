@@ -5,6 +5,8 @@ from __future__ import annotations
 from asyncio import CancelledError
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import InputError, LoadError, StartError, ToolfoldError
@@ -19,7 +21,10 @@ FILE = {"file_path": "q.xlsx"}
 #: A call with every parameter of its tool: it runs under every arm, also if the model has not seen the definition.
 RENAME: Call = ("rename_sheet", {**FILE, "old_name": "a", "new_name": "b"})
 INVALID: Call = ("rename_sheet", {**FILE, "old_name": 5})
+OTHER: Call = ("rename_sheet", {**FILE, "old_name": "c", "new_name": "d"})
 LIST: Call = ("list_sheets", FILE)
+#: Longer than what a host usually cuts.
+LONG = "0123456789" * 5000
 #: An integer that no 64 bits hold.
 HUGE = 10**30 + 7
 
@@ -244,11 +249,88 @@ def failing(make: Make) -> None:
 
 @cell("calls with a repeated id are separate calls")
 def repeated_ids(make: Make) -> None:
-    other: Call = ("rename_sheet", {**RENAME[1], "old_name": "c"})
     agent = make()
-    agent.script, agent.one_id = [RENAME, other, RENAME], True
+    agent.script, agent.one_id = [RENAME, OTHER, RENAME], True
     agent.start()
-    expect(agent.ran == [RENAME, other, RENAME], f"ran {agent.ran}")
+    expect(agent.ran == [RENAME, OTHER, RENAME], f"ran {agent.ran}")
+
+
+@cell("calls with a repeated id in one message are separate calls")
+def repeated_ids_at_once(make: Make) -> None:
+    agent = make()
+    agent.script, agent.one_id = [[RENAME, OTHER]], True
+    agent.start()
+    expect(sorted(agent.ran, key=repr) == [RENAME, OTHER], f"ran {agent.ran}")
+
+
+@cell("the calls of one message all run, each once")
+def parallel(make: Make) -> None:
+    calls: list[Call] = [("rename_sheet", {**RENAME[1], "old_name": str(at)}) for at in range(5)]
+    agent = make(calls)
+    agent.start()
+    expect(sorted(agent.ran, key=repr) == calls, f"ran {agent.ran}")
+    expect(len(agent.read) == 2, f"{len(agent.read)} requests were sent")
+
+
+@cell("of two calls of one message, only the one that requires approval waits for it")
+def parallel_approval(make: Make) -> None:
+    agent = make([DELETE, RENAME])
+    expect(agent.start(), "the run ended before a decision")
+    expect(DELETE not in agent.ran, f"ran before the decision: {agent.ran}")
+    expect(not agent.answer(True), "another approval was requested")
+    expect(sorted(agent.ran, key=repr) == [DELETE, RENAME], f"ran {agent.ran}")
+
+
+@cell("the same call in two messages runs twice")
+def same_call_twice(make: Make) -> None:
+    agent = make(RENAME, RENAME)
+    agent.start()
+    expect(agent.ran == [RENAME, RENAME], f"ran {agent.ran}")
+
+
+@cell("an argument with the wrong JSON type is corrected if there is one reading, and the tool receives that", "full")
+def coerced(make: Make) -> None:
+    agent = make(("list_sheets", {**FILE, "limit": "5"}))
+    agent.start()
+    expect(agent.ran == [("list_sheets", {**FILE, "limit": 5})], f"ran {agent.ran}, the model read {agent.read[1:]}")
+
+
+@cell("text that looks like JSON remains text if the parameter is a text")
+def json_text(make: Make) -> None:
+    call: Call = ("rename_sheet", {**RENAME[1], "new_name": '{"a": [1]}'})
+    agent = make(call)
+    agent.start()
+    expect(agent.ran == [call], f"ran {agent.ran}")
+
+
+@cell("a long result reaches the model unchanged")
+def long_result(make: Make) -> None:
+    agent = make(RENAME)
+    agent.result = LONG
+    agent.start()
+    expect(LONG in agent.read[-1], f"the model read {len(agent.read[-1])} characters")
+
+
+@cell("the array of tools is the same in every request, and in another process")
+def same_array(make: Make) -> None:
+    agent = make(RENAME, INVALID, DELETE)
+    agent.start()
+    agent.restarted().answer(True)
+    expect(len(agent.shown) == 4, f"{len(agent.shown)} requests were sent")
+    expect(len({tuple(names) for names in agent.shown}) == 1, "the array changed")
+
+
+@cell("a skill is activated by the model, which reads its text")
+def skill(make: Make) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "brief")
+        place.mkdir()
+        text = "---\nname: brief\ndescription: How to write briefly.\n---\nUse short words.\n"
+        (place / "SKILL.md").write_text(text, encoding="utf-8")
+        agent = make(("activate_skill", {"name": "brief"}), RENAME, skills=folder)
+        agent.start()
+    expect("Use short words." in agent.read[1], f"the model read {agent.read[1]}")
+    expect(agent.ran == [RENAME], f"ran {agent.ran}")
 
 
 @cell("a model that repeats a wrong call gets a hint")
@@ -267,8 +349,12 @@ def delivery(arm: str, says: str) -> None:
         agent = make(RENAME)
         if arm == "native" and agent.finds:
             agent.script.insert(0, agent.finds)
+        elif arm in ("seed", "append"):
+            agent.script.insert(0, ("expand_tools", {"tools": [RENAME[0]]}))
         agent.start()
         expect(agent.ran == [RENAME], f"ran {agent.ran}, the model read {agent.read[1:]}")
+        if arm == "append":
+            expect("old_name" in agent.read[1], f"the newest message has no definition: {agent.read[1]}")
 
     holds.__name__ = f"arm_{arm}"
     cell(says, arm)(holds)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypedDict, TypeVar
 
 from . import Approver, Engine, InputError, LoadError, StartError
 
 Source: TypeAlias = str | os.PathLike[str]
-#: The arms, as ``toolfold report`` lists them; an adapter refuses those that its framework does not support.
-Arm: TypeAlias = Literal[
-    "auto", "full", "seed", "stable", "signature", "outline", "lean", "kept", "index", "search", "native", "append"
-]
+#: The arms that every framework supports: the array never changes, and each tool has its own name.
+CommonArm: TypeAlias = Literal["auto", "full", "stable", "signature", "outline", "lean", "kept"]
+#: The arms whose tools are called through ``call_tool``.
+BridgeArm: TypeAlias = Literal["index", "search"]
+#: The arms, as ``toolfold report`` lists them. ``Settings`` of each adapter has the type of those that its framework supports.
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed", "native", "append"]
 #: The APIs of providers.
 Wire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemini", "mcp", "bedrock-converse"]
 
@@ -31,19 +33,7 @@ WHY = {
 _PROBE = {"name": "probe", "description": "", "input_schema": {"type": "object", "properties": {}}}
 
 _Own = TypeVar("_Own", bound="Settings")
-
-
-class Fields(TypedDict, total=False):
-    """The members of ``Settings`` as keywords of an adapter."""
-
-    arm: Arm
-    profile: Source | bool | None
-    policy: Source | Sequence[Source] | None
-    skills: Source | Sequence[Source] | None
-    usual_skills: bool
-    approvals: Approver | Source | None
-    wire: Wire
-    model: str | None
+_Arm = TypeVar("_Arm")
 
 
 @dataclass(frozen=True)
@@ -83,10 +73,11 @@ class Settings:
                 raise
 
     @classmethod
-    def of(cls: type[_Own], settings: Settings | None, fields: Fields) -> _Own:
+    def of(cls: type[_Own], settings: Settings | None, fields: Mapping[str, object]) -> _Own:
         """Returns the settings that an adapter was given, or makes them from its keywords."""
         if settings is None:
-            return cls(**fields)
+            members: dict[str, Any] = {**fields}
+            return cls(**members)
         if fields or not isinstance(settings, cls):
             raise InputError(f"give either {cls.__module__}.{cls.__name__}(…) or its members as keywords")
         return settings
@@ -104,5 +95,19 @@ def carried(arm: str, without: Sequence[str]) -> None:
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack as Unpack
+
+    class Fields(TypedDict, Generic[_Arm], total=False):
+        """The members of ``Settings`` as keywords of an adapter that supports these arms."""
+
+        arm: _Arm
+        profile: Source | bool | None
+        policy: Source | Sequence[Source] | None
+        skills: Source | Sequence[Source] | None
+        usual_skills: bool
+        approvals: Approver | Source | None
+        wire: Wire
+        model: str | None
 else:
+    # Python 3.10 has no generic TypedDict.
     Unpack: Any = None
+    Fields: Any = None

@@ -16,6 +16,7 @@ __all__ = [
     "Refuse",
     "Reply",
     "Turn",
+    "restore_outcome",
     "run_command",
     "tokens",
 ]
@@ -157,9 +158,21 @@ class Confirm:
     continues.
     """
     __match_args__: Final[tuple[Literal["target"], Literal["arguments"], Literal["approval"]]]
+    def __copy__(self) -> Confirm:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Confirm:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def approval(self) -> str:
@@ -501,6 +514,8 @@ class Engine:
     :param skill_scripts: whether each skill is a tool ``skill:NAME``: ``run_script`` runs the
         script of a skill in a sandbox, and a call for a skill without a script activates it.
         Requires a policy and a file for approvals.
+    :param honour_allowed_tools: whether the ``allowed-tools`` of a trusted skill approve calls in
+        advance while it is active. Denies and the rules that ask remain.
     :param approvals: where calls wait for approval: an Approver, or the path of its file. None
         stores them in memory, where they cannot be decided.
     :raises LoadError: tools, profile or policy cannot be used; it prints every diagnostic.
@@ -527,6 +542,7 @@ class Engine:
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
         skill_scripts: bool = False,
+        honour_allowed_tools: bool = False,
     ) -> Engine: ...
     def __reduce__(self) -> NoReturn: ...
     def __repr__(self) -> str: ...
@@ -584,6 +600,7 @@ class Engine:
         approvals: Approver | str | PathLike[str] | None = None,
         usual_skills: bool = False,
         skill_scripts: bool = False,
+        honour_allowed_tools: bool = False,
     ) -> Engine:
         """
         The engine of plain functions: a function's name, signature, annotations and docstring are
@@ -715,9 +732,21 @@ class Forward:
     to ``Conversation.answer``, or report it with ``Conversation.report_result``.
     """
     __match_args__: Final[tuple[Literal["target"], Literal["arguments"]]]
+    def __copy__(self) -> Forward:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Forward:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arguments(self) -> dict[str, Any]:
@@ -816,9 +845,21 @@ class Refuse:
     A call that may not run: send ``content`` as its result.
     """
     __match_args__: Final[tuple[Literal["content"]]]
+    def __copy__(self) -> Refuse:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Refuse:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arm(self) -> str:
@@ -877,9 +918,21 @@ class Reply:
     An answer of the conversation itself: send ``content`` as the result of the call.
     """
     __match_args__: Final[tuple[Literal["content"], Literal["is_error"]]]
+    def __copy__(self) -> Reply:
+        """
+        Itself: it never changes.
+        """
+    def __deepcopy__(self, memo: object) -> Reply:
+        """
+        Itself: it never changes.
+        """
     __hash__: None  # type: ignore[assignment]
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        """
+        Pickles it, so that another process can read it. Its conversation is not part of it.
+        """
     def __repr__(self) -> str: ...
     @property
     def arm(self) -> str:
@@ -1010,6 +1063,14 @@ class Turn:
 
         :raises CallError: the turn has ended.
         """
+
+def restore_outcome(text: str) -> Reply | Forward | Confirm | Refuse:
+    """
+    Reads an outcome that was pickled: ``pickle`` calls it.
+
+    :param text: what pickle stored.
+    :raises RestoreError: it is not an outcome of this version.
+    """
 
 def run_command(arguments: Sequence[str]) -> int:
     """

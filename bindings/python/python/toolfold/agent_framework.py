@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from agent_framework import (
     ChatContext,
@@ -34,7 +34,7 @@ from ._adapter import Folder
 from ._agent_framework_messages import direct_messages, restore, steps_of
 from ._consent import NOBODY, Answer, Call
 from ._names import MEMBER, unnamed
-from ._settings import Fields, Unpack
+from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only, closed
 
 Next = Callable[[], Awaitable[None]]
@@ -95,16 +95,21 @@ def _copy(own: FunctionTool) -> FunctionTool:
     return _tool(own.name, own.description, own.parameters(), own.approval_mode)
 
 
+#: The arms that the framework supports.
+Arm: TypeAlias = Literal[CommonArm, BridgeArm]
+
+
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
     WITHOUT = ("in_place", "native", "append")
+    arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 
 
 def fold(
-    tools: Sequence[FunctionTool | Callable[..., Any]], settings: Settings | None = None, **fields: Unpack[Fields]
+    tools: Sequence[FunctionTool | Callable[..., Any]], settings: Settings | None = None, **fields: Unpack[Fields[Arm]]
 ) -> Folded:
     """Folds tools and functions.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, cast, Literal, TypeAlias
 
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.tools.base_tool import BaseTool
@@ -27,11 +27,15 @@ from google.genai import types
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call
-from ._settings import Fields, Unpack
+from ._settings import CommonArm, Fields, Unpack
 from ._steps import Step, answered_only
 
 #: A tool, a function or a toolset, as an agent accepts them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
+
+
+#: The arms that the framework supports.
+Arm: TypeAlias = Literal[CommonArm, "seed"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
     WITHOUT = ("bridge", "native", "append")
+    arm: Arm = "auto"
     wire: _settings.Wire = "gemini"
 
 
@@ -51,7 +56,7 @@ class FoldedToolset(BaseToolset):
     """
 
     def __init__(
-        self, tools: Sequence[ToolUnion], settings: Settings | None = None, **fields: Unpack[Fields]
+        self, tools: Sequence[ToolUnion], settings: Settings | None = None, **fields: Unpack[Fields[Arm]]
     ) -> None:
         super().__init__()
         self._given = tools

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ToolCallRequest
@@ -27,7 +27,7 @@ from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, edit_note, judged
 from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of
 from ._names import unnamed
-from ._settings import Fields, Unpack
+from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only, closed
 
 __all__ = ["Settings", "Toolfold"]
@@ -38,11 +38,16 @@ Result: TypeAlias = ToolMessage | Command[Any]
 MOST_ASKED = 256
 
 
+#: The arms that the framework supports.
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
+
+
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
     WITHOUT = ("native", "append")
+    arm: Arm = "auto"
 
 
 class Toolfold(AgentMiddleware):
@@ -51,7 +56,7 @@ class Toolfold(AgentMiddleware):
     :param settings: the settings; the same members are accepted as keywords.
     """
 
-    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> None:
         super().__init__()
         self.folder = Folder(Settings.of(settings, fields))
         # The graph ends if every tool that answered has `return_direct`: answers of toolfold then have this name.

@@ -19,7 +19,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -33,7 +33,7 @@ from ._consent import NOBODY, Answer, Call, judged
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
-from ._settings import Fields, Unpack, carried
+from ._settings import BridgeArm, CommonArm, Fields, Unpack, carried
 from ._steps import answered_only
 
 #: A name that no tool has: the SDK answers it instead of ending the run.
@@ -43,15 +43,20 @@ RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 EVERY_CALL = "toolfold:every-call"
 
 
+#: The arms that the framework supports.
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
+
+
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
     WITHOUT = ("native", "append")
+    arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 
 
-def folding(settings: Settings | None = None, **fields: Unpack[Fields]) -> Folder:
+def folding(settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> Folder:
     """Returns the folding of an agent, which agents may share.
 
     :param settings: the settings; the same members are accepted as keywords.

@@ -12,7 +12,7 @@ import inspect
 from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_ai import RunContext
@@ -29,7 +29,7 @@ from ._adapter import Folder
 from ._consent import Answer, Call, edit_note
 from ._names import unnamed
 from ._pydantic_ai_messages import called, direct_response, key_of, restored, steps_of
-from ._settings import Fields, Unpack
+from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only, closed
 
 __all__ = ["Settings", "Toolfold"]
@@ -67,11 +67,16 @@ class _Run:
     edited: dict[str, ToolCallPart] = field(default_factory=dict)
 
 
+#: The arms that the framework supports.
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed", "native"]
+
+
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
     WITHOUT = ("append",)
+    arm: Arm = "auto"
 
 
 class Toolfold(AbstractCapability[Any]):
@@ -80,7 +85,7 @@ class Toolfold(AbstractCapability[Any]):
     :param settings: the settings; the same members are accepted as keywords.
     """
 
-    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields]) -> None:
+    def __init__(self, settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> None:
         self.folder = Folder(Settings.of(settings, fields))
         self.memo, self.run = _Memo(), _Run()
 

@@ -17,6 +17,7 @@ def pydantic_ai() -> type[Asking]:
     from toolfold.pydantic_ai import Toolfold
 
     class Own(Asking):
+        lacks = {"repeated ids at once": "pydantic-ai ends a run in which one message repeats an id"}
         native = {"wire": "openai-responses", "model": "gpt-5.4"}
         finds = ("search_tools", {"queries": ["rename sheet"]})
 
@@ -29,8 +30,9 @@ def pydantic_ai() -> type[Asking]:
                 return made
 
             def respond(messages: Any, info: Any) -> ModelResponse:
-                call = self.says([tool.name for tool in info.function_tools], messages[-1])
-                return ModelResponse(parts=[ToolCallPart(call[1], call[2], call[0]) if call else TextPart(DONE)])
+                calls = self.says([tool.name for tool in info.function_tools], messages[-1])
+                parts = [ToolCallPart(name, arguments, id) for id, name, arguments in calls]
+                return ModelResponse(parts=parts or [TextPart(DONE)])
 
             output: Any = [str, DeferredToolRequests]
             tools, self.fold = [bound(each) for each in tools_of(self.arm)], Toolfold(**self.settings)
@@ -46,7 +48,9 @@ def pydantic_ai() -> type[Asking]:
 
         def answer(self, said: bool | dict[str, Any]) -> bool:
             history = ModelMessagesTypeAdapter.validate_json(self.state)
-            id = next(part.tool_call_id for part in history[-1].parts if isinstance(part, ToolCallPart))
+            # Calls that need no decision have ended: their results follow the message.
+            said_last = [message for message in history if isinstance(message, ModelResponse)][-1]
+            id = next(part.tool_call_id for part in said_last.parts if isinstance(part, ToolCallPart))
             yes = ToolApproved(override_args=said) if isinstance(said, dict) else said
             results = DeferredToolResults(approvals={id: yes})
             return self._went(self.agent.run_sync(message_history=history, deferred_tool_results=results))
@@ -87,9 +91,9 @@ def langchain() -> type[Asking]:
             return self.model_copy(update={"names": [tool.name for tool in tools]})
 
         def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
-            call, message = self.own.says(self.names, messages[-1].model_dump()), AIMessage(DONE)
-            if call:
-                message = AIMessage("", tool_calls=[{"id": call[0], "name": call[1], "args": call[2]}])
+            calls = self.own.says(self.names, messages[-1].model_dump())
+            written: Any = [{"id": id, "name": name, "args": arguments} for id, name, arguments in calls]
+            message = AIMessage("", tool_calls=written) if written else AIMessage(DONE)
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     class Own(Asking):
@@ -151,15 +155,18 @@ def openai_agents() -> type[Asking]:
             raise NotImplementedError
 
         async def get_response(self, *, input: Any, tools: Any, **_: Any) -> Any:  # type: ignore[override]
-            call = self.own.says([tool.name for tool in tools], input if isinstance(input, str) else input[-1])
+            calls = self.own.says([tool.name for tool in tools], input if isinstance(input, str) else input[-1])
             text = ResponseOutputText(text=DONE, type="output_text", annotations=[])
-            said: Any = ResponseOutputMessage(
-                id="m", role="assistant", status="completed", type="message", content=[text]
-            )
-            if call:
-                own: dict[str, Any] = {"call_id": call[0], "name": call[1], "arguments": json.dumps(call[2])}
-                said = ResponseFunctionToolCall(id=f"f{call[0]}", type="function_call", **own)
-            return ModelResponse(output=[said], usage=Usage(), response_id=None)
+            said: list[Any] = [
+                ResponseFunctionToolCall(
+                    id=f"f{id}", type="function_call", call_id=id, name=name, arguments=json.dumps(arguments)
+                )
+                for id, name, arguments in calls
+            ]
+            if not said:
+                own: dict[str, Any] = {"id": "m", "role": "assistant", "status": "completed", "type": "message"}
+                said = [ResponseOutputMessage(**own, content=[text])]
+            return ModelResponse(output=said, usage=Usage(), response_id=None)
 
     class Own(Asking):
         lacks = {"edited": "`RunState.approve` of the Agents SDK has no arguments"}
@@ -218,11 +225,12 @@ def google_adk() -> type[Asking]:
 
         async def generate_content_async(self, request: Any, stream: bool = False) -> Any:
             declared = [own for tool in request.config.tools or [] for own in tool.function_declarations or []]
-            call = self.own.says([own.name for own in declared], request.contents[-1].model_dump(mode="json"))
-            part = types.Part(text=DONE)
-            if call:
-                part = types.Part(function_call=types.FunctionCall(id=call[0], name=call[1], args=call[2]))
-            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+            calls = self.own.says([own.name for own in declared], request.contents[-1].model_dump(mode="json"))
+            parts = [
+                types.Part(function_call=types.FunctionCall(id=id, name=name, args=arguments))
+                for id, name, arguments in calls
+            ]
+            yield LlmResponse(content=types.Content(role="model", parts=parts or [types.Part(text=DONE)]))
 
     class Real(BaseTool):
         def __init__(self, own: Asking, function: dict[str, Any]) -> None:
@@ -298,10 +306,11 @@ def agent_framework() -> type[Asking]:
         def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
             async def respond() -> ChatResponse:
                 names = [tool.name for tool in options.get("tools") or []]
-                call, said = self.own.says(names, messages[-1].to_dict()), Content.from_text(DONE)
-                if call:
-                    said = Content.from_function_call(call[0], call[1], arguments=json.dumps(call[2]))
-                return ChatResponse(messages=[Message(role="assistant", contents=[said])])
+                said = [
+                    Content.from_function_call(id, name, arguments=json.dumps(arguments))
+                    for id, name, arguments in self.own.says(names, messages[-1].to_dict())
+                ]
+                return ChatResponse(messages=[Message(role="assistant", contents=said or [Content.from_text(DONE)])])
 
             return respond()
 

@@ -62,27 +62,46 @@ def openai() -> type[Asking]:
     import httpx
     import openai as sdk
 
-    from toolfold.openai import chat
+    from toolfold.openai import chat, respond
 
     class Own(_Raw):
-        wire = "openai-chat"
+        """Chat Completions, or Responses for the deliveries that only that API has."""
+
+        def build(self) -> None:
+            self.wire = "openai-responses" if self.arm in ("native", "append") else "openai-chat"
+            super().build()
 
         def loop(self, conversation: Any, messages: list[Any], **asking: Any) -> Any:
-            def serve(request: Any) -> Any:
-                body = json.loads(request.content)
-                call = self.says([tool["function"]["name"] for tool in body["tools"]], body["messages"][-1])
-                said: dict[str, Any] = {"role": "assistant", "content": DONE}
-                if call:
-                    function = {"name": call[1], "arguments": json.dumps(call[2])}
-                    calls = [{"id": call[0], "type": "function", "function": function}]
-                    said = {"role": "assistant", "content": None, "tool_calls": calls}
-                choice = {"index": 0, "finish_reason": "stop", "message": said}
-                fixed = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
-                return httpx.Response(200, json={**fixed, "choices": [choice]})
+            serve, loop = (self._chat, chat) if self.wire == "openai-chat" else (self._respond, respond)
 
-            http = httpx.Client(transport=httpx.MockTransport(serve))
+            def served(request: Any) -> Any:
+                return httpx.Response(200, json=serve(json.loads(request.content)))
+
+            http = httpx.Client(transport=httpx.MockTransport(served))
             client = sdk.OpenAI(api_key="x", base_url="http://127.0.0.1:9/v1", http_client=http)
-            return chat(client, conversation, messages, self.run, **asking)
+            return loop(client, conversation, messages, self.run, **asking)
+
+        def _chat(self, body: Any) -> dict[str, Any]:
+            calls = self.says([tool["function"]["name"] for tool in body["tools"]], body["messages"][-1])
+            written = [
+                {"id": id, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+                for id, name, arguments in calls
+            ]
+            said = {"content": None, "tool_calls": written} if written else {"content": DONE}
+            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", **said}}
+            return {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+        def _respond(self, body: Any) -> dict[str, Any]:
+            names = [tool["name"] for tool in body["tools"] if "name" in tool]
+            items: list[dict[str, Any]] = [
+                {"type": "function_call", "id": f"f{id}", "call_id": id, "name": name, "arguments": json.dumps(arguments)}
+                for id, name, arguments in self.says(names, body["input"][-1])
+            ]
+            text = {"type": "output_text", "text": DONE, "annotations": []}
+            message = {"type": "message", "id": "m", "role": "assistant", "status": "completed", "content": [text]}
+            fixed = {"id": "r", "object": "response", "created_at": 0, "model": "m", "status": "completed"}
+            choice = {"tool_choice": "auto", "tools": [], "parallel_tool_calls": True}
+            return {**fixed, **choice, "output": items or [message]}
 
         def change(self, arguments: dict[str, Any]) -> None:
             history = json.loads(self.state)
@@ -106,13 +125,14 @@ def anthropic() -> type[Asking]:
         def loop(self, conversation: Any, messages: list[Any], **asking: Any) -> Any:
             def serve(request: Any) -> Any:
                 body = json.loads(request.content)
-                call = self.says([tool["name"] for tool in body["tools"]], body["messages"][-1])
-                block: dict[str, Any] = {"type": "text", "text": DONE}
-                if call:
-                    block = {"type": "tool_use", "id": call[0], "name": call[1], "input": call[2]}
+                calls = self.says([tool["name"] for tool in body["tools"]], body["messages"][-1])
+                blocks: list[dict[str, Any]] = [
+                    {"type": "tool_use", "id": id, "name": name, "input": arguments} for id, name, arguments in calls
+                ]
                 fixed = {"id": "m", "type": "message", "role": "assistant", "model": "claude", "stop_sequence": None}
-                usage, stop = {"input_tokens": 1, "output_tokens": 1}, "tool_use" if call else "end_turn"
-                return httpx2.Response(200, json={**fixed, "content": [block], "stop_reason": stop, "usage": usage})
+                usage, stop = {"input_tokens": 1, "output_tokens": 1}, "tool_use" if calls else "end_turn"
+                content = blocks or [{"type": "text", "text": DONE}]
+                return httpx2.Response(200, json={**fixed, "content": content, "stop_reason": stop, "usage": usage})
 
             http = httpx2.Client(transport=httpx2.MockTransport(serve))
             client = sdk.Anthropic(api_key="x", base_url="http://127.0.0.1", http_client=http)

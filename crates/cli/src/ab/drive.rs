@@ -28,10 +28,11 @@ pub(super) fn play_rounds(
 ) -> Result<Option<String>, Failure> {
     let rounds: Vec<Round<'_>> = plan.rounds().into_iter().filter(|round| !rows.has_round(*round)).collect();
     let mut counter = Counter::new(plan.meter.clone());
-    let (mut said, total, mut failed) = (Instant::now(), rounds.len(), 0);
+    let (started, total, mut failed) = (Instant::now(), rounds.len(), 0);
+    let mut said = started;
     for (at, round) in rounds.into_iter().enumerate() {
         if said.elapsed() >= SAYS_EVERY {
-            progress(&format!("{at} of {total} tasks and arms played …"));
+            progress(&format!("{at} of {total} tasks and arms played{} …", time_left(started.elapsed(), at, total)));
             said = Instant::now();
         }
         let began = Instant::now();
@@ -54,6 +55,20 @@ pub(super) fn play_rounds(
     Ok(None)
 }
 
+/// The time that the remaining rounds take if they take as long as the first ones did.
+fn time_left(elapsed: Duration, played: usize, total: usize) -> String {
+    let Some(each) = u32::try_from(played).ok().and_then(|played| elapsed.checked_div(played)) else {
+        return String::new();
+    };
+    let rest = u32::try_from(total.saturating_sub(played)).unwrap_or(u32::MAX);
+    let minutes = each.saturating_mul(rest).as_secs().div_ceil(60);
+    match minutes {
+        0..=1 => ", about a minute left".to_owned(),
+        2..=99 => format!(", about {minutes} minutes left"),
+        _ => format!(", about {} hours left", minutes.div_ceil(60)),
+    }
+}
+
 /// A task that was played in one arm.
 struct Played {
     row: Row,
@@ -73,10 +88,10 @@ fn play(
     let engine = plan.engine(round.task).ok_or_else(|| Failure::wrong(format!("task `{id}` has no tools")))?;
     let mut play = Play::start_task(round.task, engine, plan.setting(round), counter)
         .map_err(|why| Failure::usage(format!("task `{id}` cannot be played in arm {arm}: {why}")))?;
-    let (mut error, mut stops) = (None, None);
+    let (mut error, mut stops, mut first) = (None, None, true);
     while !play.is_done() && error.is_none() {
         let answer = match (&mut model, round.driver) {
-            (Some(model), None) => match model_answer(plan, &mut play, model) {
+            (Some(model), None) => match model_answer(plan, &mut play, model, std::mem::take(&mut first)) {
                 Ok(answer) => answer,
                 Err(NoAnswer::Request(why)) => {
                     error = Some(why);
@@ -95,8 +110,8 @@ fn play(
     Ok(Played { row: play.finish_row(error), messages, stops })
 }
 
-fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model) -> Result<Answer, NoAnswer> {
+fn model_answer(plan: &Plan, play: &mut Play<'_>, model: &mut Model, first: bool) -> Result<Answer, NoAnswer> {
     let body = play.request_body(&plan.more).map_err(|why| NoAnswer::Everything(why.to_string()))?;
-    let response = model.answer_request(&body)?;
+    let response = model.answer_request(&body, first)?;
     answer_of(plan.wire, &response).map_err(|why| NoAnswer::Request(why.to_string()))
 }

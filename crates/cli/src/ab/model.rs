@@ -38,6 +38,11 @@ pub(in super::super) struct ModelArgs {
     #[arg(long, value_name = "SECONDS", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
 
+    /// Maximum time for the first answer to a task in an arm, before which a local model reads all
+    /// tools, in seconds [default: that of --timeout]
+    #[arg(long, value_name = "SECONDS", help_heading = "Model", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    first_timeout: Option<u64>,
+
     /// Maximum number of retries after 408, 429, 5xx or no answer [default: 5]
     #[arg(long, value_name = "N", help_heading = "Model", value_parser = clap::value_parser!(u32).range(0..=20))]
     retries: Option<u32>,
@@ -56,6 +61,20 @@ fn parse_body(text: &str) -> Result<String, String> {
         Ok(Value::Object(_)) => Ok(text.to_owned()),
         Ok(_) => Err("is not a JSON object".to_owned()),
         Err(why) => Err(format!("is not JSON: {why}")),
+    }
+}
+
+/// Maximum times for answers.
+#[derive(Debug, Clone, Copy)]
+struct Timeouts {
+    /// For the first answer of a conversation.
+    first: Duration,
+    further: Duration,
+}
+
+impl Timeouts {
+    fn of(self, first: bool) -> Duration {
+        if first { self.first } else { self.further }
     }
 }
 
@@ -85,16 +104,17 @@ impl ModelArgs {
     /// The model that the flags name; `None` if they name none.
     pub(in super::super) fn model(&self, wire: Wire, name: &str) -> Result<Option<Model>, Failure> {
         let timeout = Duration::from_secs(self.timeout.unwrap_or(120));
+        let timeouts = Timeouts { first: self.first_timeout.map_or(timeout, Duration::from_secs), further: timeout };
         if let Some(command) = &self.model_cmd {
             let most = self.max_requests.unwrap_or(u64::MAX);
-            return Ok(Some(Model::Program(Program::new(command, self.model_once, timeout, most)?)));
+            return Ok(Some(Model::Program(Program::new(command, self.model_once, timeouts, most)?)));
         }
         let Some(base) = &self.base_url else { return Ok(None) };
         if name.is_empty() {
             return Err(Failure::usage("--base-url needs a model").help("name it with --model"));
         }
         let limits = remote::Patience {
-            timeout,
+            timeouts,
             retries: self.retries.unwrap_or(5),
             most: self.max_requests.unwrap_or(u64::MAX),
         };
@@ -103,10 +123,11 @@ impl ModelArgs {
 }
 
 impl Model {
-    pub(in super::super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    /// The answer to a request. `first`: it is the first one of its conversation.
+    pub(in super::super) fn answer_request(&mut self, body: &Value, first: bool) -> Result<Value, NoAnswer> {
         match self {
-            Self::Remote(own) => own.answer_request(body),
-            Self::Program(own) => own.answer_request(body),
+            Self::Remote(own) => own.answer_request(body, first),
+            Self::Program(own) => own.answer_request(body, first),
         }
     }
 }

@@ -13,7 +13,7 @@ use toolfold::catalog::{Catalog, MAX_BYTES};
 use toolfold::diagnostic::Place;
 use toolfold::engine::Engine;
 use toolfold::profile::Arm;
-use toolfold::tokens::Meter;
+use toolfold::tokens::{Encoding, Meter};
 use toolfold::wire::{Capabilities, Wire};
 use toolfold_measure::ab::{Corpus, Driver, Oracle, Setting, Task};
 
@@ -31,10 +31,21 @@ pub(super) struct Plan {
     pub(super) more: Map<String, Value>,
     repeat: usize,
     seed: u64,
+    order: RoundOrder,
     capabilities: Capabilities,
     engines: HashMap<Vec<String>, Engine>,
     /// The indices of the tasks that are played.
     drawn: Vec<usize>,
+}
+
+/// The order in which rounds are played.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum RoundOrder {
+    /// Each task in all arms before the next task.
+    #[default]
+    Task,
+    /// All tasks in an arm before the next arm, so that a local model reads the tools once.
+    Arm,
 }
 
 /// One task in one arm, once.
@@ -69,7 +80,10 @@ impl Plan {
             [] => Oracle::RIGHT.into_iter().map(Some).collect(),
             named => named.iter().copied().map(Some).collect(),
         };
-        let meter = args.meter.clone().or_else(|| Meter::for_wire(wire.name(), &model)).unwrap_or_default();
+        let known = args.meter.clone().or_else(|| Meter::for_wire(wire.name(), &model));
+        // How OpenAI bills says nothing about the models of others.
+        let other = Some(Meter::Json(Encoding::O200kBase)).filter(|_| !model.is_empty());
+        let meter = known.or(other).unwrap_or_default();
         let system = args.system.as_deref().map(|file| read_text(file, MAX_SYSTEM)).transpose()?;
         let mut drawn: Vec<usize> = (0..corpus.tasks.len()).collect();
         if let Some(limit) = args.limit {
@@ -81,20 +95,36 @@ impl Plan {
             drawn.sort_unstable();
         }
         let repeat = usize::try_from(args.repeat).unwrap_or(1);
-        let (seed, more) = (args.seed, args.reached.more());
+        let (seed, order, more) = (args.seed, args.order, args.reached.more());
         if args.reached.is_given() && !args.driver.is_empty() {
             return Err(Failure::usage("--driver and a model (--model-cmd or --base-url) exclude each other")
                 .help("leave one of them out"));
         }
-        Ok(Self { corpus, arms, drivers, wire, model, meter, system, more, repeat, seed, capabilities, engines, drawn })
+        Ok(Self {
+            corpus,
+            arms,
+            drivers,
+            wire,
+            model,
+            meter,
+            system,
+            more,
+            repeat,
+            seed,
+            order,
+            capabilities,
+            engines,
+            drawn,
+        })
     }
 
     /// The rounds in order: every repeat runs the tasks in the order of the file, and each task
     /// runs its arms and drivers in a shuffled order, so that drift over time does not favour an
-    /// arm.
+    /// arm. By arm, each arm with its driver runs all tasks.
     pub(super) fn rounds(&self) -> Vec<Round<'_>> {
         let mut rounds = Vec::new();
         for repeat in 0..self.repeat {
+            let begins = rounds.len();
             for task in self.drawn.iter().filter_map(|at| self.corpus.tasks.get(*at)) {
                 let mut own: Vec<Round<'_>> = Vec::new();
                 for driver in &self.drivers {
@@ -104,6 +134,11 @@ impl Plan {
                     rank(self.seed, &[&task.id, round.arm.name(), driver_name(round.driver), &repeat.to_string()])
                 });
                 rounds.extend(own);
+            }
+            if self.order == RoundOrder::Arm {
+                let place = |round: &Round<'_>| self.arms.iter().position(|arm| *arm == round.arm);
+                let own = rounds.get_mut(begins..).unwrap_or_default();
+                own.sort_by_key(|round| (place(round), self.drivers.iter().position(|own| *own == round.driver)));
             }
         }
         rounds

@@ -1,13 +1,17 @@
 //! The comparison for people at a terminal.
 
 use super::super::output::{BOLD, DIM, grouped};
-use super::super::table::{cut_for_list, table};
+use super::super::table::{WIDTH, cut_for_list, note_lines, table_in_blocks, wrapped};
 use toolfold_measure::ab::{Cell, Comparison, Estimate, Experiment};
 
 const HEADINGS: [&str; 19] = [
     "driver",
     "arm",
     "tasks",
+    "tasks vs full",
+    "first",
+    "input",
+    "input saved",
     "true",
     "right",
     "at once",
@@ -20,23 +24,21 @@ const HEADINGS: [&str; 19] = [
     "expanded",
     "extra",
     "breaks",
-    "first",
-    "input",
-    "tasks vs full",
-    "input saved",
 ];
 
-const NOTES: &str = "\
-· tasks: all true calls are right, and no other call may have written
-· right: ran with all arguments of the true call; at once: by the first call of its tool; silent: ran, valid and wrong
-· missed: its tool never ran (wrong sibling: another one did); stray: ran, and no true call asks for it; extra: requests
-  that ran nothing
-· first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over tasks
-· an oracle knows the true calls: it shows what toolfold costs and loses, not what a model does";
+const NOTES: [&str; 5] = [
+    "tasks: all true calls are right, and no other call may have written",
+    "right: ran with all arguments of the true call; at once: by the first call of its tool; silent: ran, valid and wrong",
+    "missed: its tool never ran (wrong sibling: another one did); stray: ran, and no true call asks for it; extra: \
+     requests that ran nothing",
+    "first, input: tokens of the first array and of all requests, means a task, no caching; ± is a 95 % interval over \
+     tasks",
+    "an oracle knows the true calls: it shows what toolfold costs and loses, not what a model does",
+];
 
 pub(super) fn comparison_text(comparison: &Comparison) -> String {
     let rows: Vec<[String; 19]> = comparison.cells.iter().map(cell_row).collect();
-    let mut out = table(HEADINGS, &rows);
+    let mut out = table_in_blocks(2, HEADINGS, &rows);
     for cell in &comparison.cells {
         if cell.taken.len() > 1 {
             let taken: Vec<String> = cell.taken.iter().map(|(arm, rows)| format!("{arm} {rows}")).collect();
@@ -48,10 +50,7 @@ pub(super) fn comparison_text(comparison: &Comparison) -> String {
         out.push_str(&format!("{BOLD}{failed} rows were not completed and are not counted{BOLD:#}\n"));
     }
     out.push('\n');
-    for sentence in &comparison.sentences {
-        out.push_str(&format!("{BOLD}{sentence}{BOLD:#}\n"));
-    }
-    out.push_str(&format!("\n{DIM}meter: {}\n{NOTES}{DIM:#}\n", comparison.meters.join(", ")));
+    add_text(&mut out, &comparison.sentences, &comparison.meters.join(", "), &NOTES);
     out
 }
 
@@ -61,6 +60,10 @@ fn cell_row(cell: &Cell) -> [String; 19] {
         cell.driver.clone(),
         cell.arm.clone(),
         share(cell.task_share),
+        cell.task_difference.map_or_else(|| "–".to_owned(), points),
+        grouped(cell.first),
+        grouped(cell.input),
+        cell.input_saved.map_or_else(|| "–".to_owned(), share),
         grouped(calls.truths),
         grouped(calls.right),
         grouped(calls.at_once),
@@ -73,10 +76,6 @@ fn cell_row(cell: &Cell) -> [String; 19] {
         grouped(calls.expanded),
         grouped(cell.extra_requests),
         grouped(cell.breaks),
-        grouped(cell.first),
-        grouped(cell.input),
-        cell.task_difference.map_or_else(|| "–".to_owned(), points),
-        cell.input_saved.map_or_else(|| "–".to_owned(), share),
     ]
 }
 
@@ -107,9 +106,22 @@ const LIVE: [&str; 12] = [
     "array",
 ];
 
-const LIVE_NOTES: &str = "\
-· shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations
-· array: tokens of a tool array as counted by the host; a call that is valid, ran, and was wrong is not detected";
+const LIVE_NOTES: [&str; 2] = [
+    "shares of the calls (blind and failed: of those that ran) with 95 % intervals over conversations",
+    "array: tokens of a tool array as counted by the host; a call that is valid, ran, and was wrong is not detected",
+];
+
+/// Sentences, and then the meter and the notes.
+fn add_text(out: &mut String, sentences: &[String], meter: &str, about: &[&str]) {
+    for sentence in sentences {
+        for line in wrapped(sentence, WIDTH) {
+            out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
+        }
+    }
+    let meter = Some(format!("meter: {meter}")).filter(|_| !meter.is_empty());
+    let notes: String = meter.iter().map(String::as_str).chain(about.iter().copied()).map(note_lines).collect();
+    out.push_str(&format!("\n{DIM}{}{DIM:#}\n", notes.trim_end()));
+}
 
 /// A figure as text; a dash if there is none.
 fn or_dash<T: Copy>(figure: Option<&T>, text: fn(T) -> String) -> String {
@@ -135,15 +147,10 @@ pub(super) fn live(found: &Experiment) -> String {
             or_dash(own.array.as_ref(), estimate_text),
         ]);
     }
-    let mut out = table(LIVE, &rows);
+    let mut out = table_in_blocks(1, LIVE, &rows);
     out.push('\n');
-    for sentence in &found.sentences {
-        out.push_str(&format!("{BOLD}{}{BOLD:#}\n", cut_for_list(sentence)));
-    }
-    if let Some(meter) = &found.meter {
-        out.push_str(&format!("\n{DIM}meter: {}{DIM:#}", cut_for_list(meter)));
-    }
-    out.push_str(&format!("\n{DIM}{LIVE_NOTES}{DIM:#}\n"));
+    let sentences: Vec<String> = found.sentences.iter().map(|sentence| cut_for_list(sentence)).collect();
+    add_text(&mut out, &sentences, &cut_for_list(found.meter.as_deref().unwrap_or_default()), &LIVE_NOTES);
     out
 }
 

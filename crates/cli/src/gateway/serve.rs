@@ -24,6 +24,7 @@ use super::tenants::{Tenant, tenants};
 use crate::configuration::{Config, keys};
 use crate::disk;
 use toolfold::diagnostic::visible;
+use toolfold_gateway::clients::McpClient;
 use toolfold_gateway::clients::inherit::usual;
 use toolfold_gateway::dashboard::Dashboard;
 use toolfold_gateway::front::http::{HttpSettings, Times};
@@ -32,7 +33,7 @@ use toolfold_gateway::pins::{MemoryPins, OnChange, Pins};
 use toolfold_gateway::run::{self, RunError};
 use toolfold_gateway::seal::Seal;
 use toolfold_gateway::selection::Selection;
-use toolfold_gateway::settings::{ServerSettings, Settings};
+use toolfold_gateway::settings::{ServerSettings, Settings, StartBudget};
 use toolfold_gateway::state::SqliteState;
 use toolfold_gateway::watch::{Several, Watch};
 use toolfold_runner::Guard;
@@ -194,7 +195,11 @@ pub(super) fn serve(args: &ServeArgs) -> Outcome {
     let mut settings = Settings::new(servers.clone(), layers(store.map(str::to_owned), ""), seal(&config)?);
     settings.always_namespace = gateway.namespace;
     settings.elicits = gateway.elicitation;
-    settings.start_budget = Some(gateway.start_budget.unwrap_or_else(|| gateway.client.start_budget()));
+    settings.start_budget = match gateway.start_budget {
+        Some(budget) => StartBudget::Fixed(budget),
+        None if gateway.client == McpClient::generic() => StartBudget::OfClient,
+        None => StartBudget::Fixed(gateway.client.start_budget()),
+    };
     settings.watch = watch;
     settings.pins = Some(pins(shared.as_deref(), None, gateway.on_change)?);
     let shortens = servers.iter().any(|own| own.max_result.values().any(|limit| *limit > 0));

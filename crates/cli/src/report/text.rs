@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::super::output::{BOLD, DIM, GOOD, grouped};
-use super::super::table::wrapped;
+use super::super::table::{WIDTH, wrapped};
 use toolfold_measure::figures::percent;
 use toolfold_measure::report::{ArmCost, Report, SessionCost, ToolCost};
 
@@ -18,9 +18,6 @@ const PART: usize = 34;
 
 /// Maximum width of a category in cells.
 const CATEGORY: usize = 18;
-
-/// Width at which sentences are wrapped, in cells: that of the smallest usual terminal.
-const WIDTH: usize = 80;
 
 /// The whole report. `next` adds what to try with your own tools.
 pub(super) fn report_text(report: &Report, top: usize, next: bool) -> String {

@@ -1,7 +1,7 @@
 //! A simulation as text: the verdict, a table, notes.
 
 use super::super::output::{BOLD, DIM, grouped};
-use super::super::table::table;
+use super::super::table::{WIDTH, note_lines, table_in_blocks, wrapped};
 use super::model::Report;
 use toolfold_measure::sim::ArmCost;
 
@@ -47,18 +47,22 @@ pub(super) fn sim_text(report: &Report) -> String {
         if priced { "cost" } else { "input cost" },
         "vs full",
         "first turn",
+        "breaks",
+        "requests",
+        "cheaper from",
         "cached",
         "written",
         "uncached",
         "output",
-        "breaks",
-        "requests",
-        "cheaper from",
     ];
     let rows: Vec<[String; 11]> = report.arms.iter().map(arm_row).collect();
-    let mut out = format!("{BOLD}{}{BOLD:#}\n\n{}\n", report.verdict, table(headings, &rows));
+    let mut out = String::new();
+    for line in wrapped(&report.verdict, WIDTH) {
+        out.push_str(&format!("{BOLD}{line}{BOLD:#}\n"));
+    }
+    out.push_str(&format!("\n{}\n", table_in_blocks(1, headings, &rows)));
     for note in notes(report) {
-        out.push_str(&format!("{DIM}{note}{DIM:#}\n"));
+        out.push_str(&format!("{DIM}{}{DIM:#}\n", note_lines(&note).trim_end()));
     }
     out
 }
@@ -81,13 +85,13 @@ fn arm_row(arm: &ArmCost) -> [String; 11] {
         arm.usd.map_or_else(|| grouped64(arm.input_cost_tokens), dollars),
         share,
         grouped(arm.first_turn_tokens),
+        arm.cache_breaks.to_string(),
+        arm.requests.to_string(),
+        from,
         grouped(arm.cached_tokens),
         grouped(arm.written_tokens),
         grouped(arm.uncached_tokens),
         grouped(arm.output_tokens),
-        arm.cache_breaks.to_string(),
-        arm.requests.to_string(),
-        from,
     ]
 }
 

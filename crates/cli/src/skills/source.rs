@@ -28,6 +28,7 @@ pub(in super::super) fn discovery(config: &Config) -> Result<SkillDiscovery, Fai
     let roots = explicit_roots(&folders, !config.is_of_project(&keys::skills::ROOTS))?;
     let mut discovery = usual()?;
     (discovery.usual, discovery.limits) = (skills.usual, skills.limits);
+    discovery.honour_allowed_tools = skills.honour_allowed_tools;
     discovery.roots.extend(roots);
     Ok(discovery)
 }

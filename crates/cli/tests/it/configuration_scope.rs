@@ -81,7 +81,7 @@ fn every_setting_is_listed_in_order_and_rejects_invalid_values() {
 
 /// A value other than the default that the key accepts.
 fn other_value(key: &'static Key) -> &'static str {
-    const CANDIDATES: [&str; 18] = [
+    const CANDIDATES: [&str; 19] = [
         "off",
         "on",
         "audit",
@@ -100,6 +100,7 @@ fn other_value(key: &'static Key) -> &'static str {
         "named",
         "hide",
         "700",
+        "trusted",
     ];
     let set = |value: &str| {
         let flags = [(key, value.to_owned())];

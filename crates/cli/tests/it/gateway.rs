@@ -93,11 +93,15 @@ impl Talk {
         Self::with(command, &json!({}))
     }
 
-    fn with(mut command: Command, capabilities: &Value) -> Self {
+    fn with(command: Command, capabilities: &Value) -> Self {
+        Self::of_client("test", command, capabilities)
+    }
+
+    fn of_client(name: &str, mut command: Command, capabilities: &Value) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut own = Self { child, to, from, notes: Vec::new(), forms: Vec::new(), enters: Value::Null };
-        let info = json!({"name": "test", "version": "1"});
+        let info = json!({"name": name, "version": "1"});
         own.ask(
             "initialize",
             &json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info}),

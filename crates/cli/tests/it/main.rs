@@ -22,6 +22,7 @@ mod readme;
 mod schemas;
 mod search;
 mod session;
+mod skill_approvals;
 mod skill_parity;
 #[cfg(unix)]
 mod skill_places;

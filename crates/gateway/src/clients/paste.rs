@@ -81,9 +81,14 @@ pub fn block(client: &McpClient, program: &str, args: &[String], variables: &[St
     pretty(&Value::Object(list))
 }
 
-/// Codex only passes the variables that are listed here.
+/// Codex only passes the variables that are listed here. Without `required`, its first turn has
+/// only the tools of servers that list them within a second.
 fn toml_block(program: &str, args: &[String], variables: &[String]) -> String {
-    let mut out = format!("[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\n", toml_string(program), quoted_list(args));
+    let mut out = format!(
+        "[mcp_servers.{NAME}]\ncommand = {}\nargs = {}\nrequired = true\n",
+        toml_string(program),
+        quoted_list(args)
+    );
     if !variables.is_empty() {
         out.push_str(&format!("env_vars = {}\n", quoted_list(variables)));
     }

@@ -1,8 +1,11 @@
 //! Lists of tools: read from every server, and returned to clients.
 
+use tokio::time::Instant;
+
 use super::context::Context;
 use super::context::Lifecycle;
 use super::pending::{For, Pages};
+use super::server::backoff;
 use super::upstream::Upstream;
 use super::view::View;
 use super::{Hub, reply};
@@ -29,20 +32,15 @@ impl Hub {
             let why = message_of(why);
             return self.closed(at, &why);
         }
+        let never = answer.as_ref().is_err_and(|why| code_of(why) == Some(code::METHOD_NOT_FOUND));
         let page = answer.map_err(|why| message_of(&why));
         let page = page.and_then(|result| Object::from_json(&result).ok_or_else(|| "it is not an object".to_owned()));
         let name = self.upstream.context.server_name(at).to_owned();
         let mut beside = match page {
             Ok(page) => page,
             Err(why) => {
-                // The server's earlier tools stay listed.
-                tracing::error!(server = name, "its tools cannot be listed: {why}");
-                self.upstream.context.tell(&Observed::NotListed { name: &name, why: &why });
-                if let Some(server) = self.upstream.servers.get_mut(at).filter(|server| server.is_ready()) {
-                    server.tools.is_read = true;
-                    server.is_stale = false;
-                }
-                return self.relist(true);
+                let is_first = self.upstream.list_failed(at, &why, never);
+                return if is_first { self.relist(true) } else { self.advance() };
             }
         };
         let cursor: Option<String> = beside.read_as("nextCursor");
@@ -66,6 +64,7 @@ impl Hub {
         let mut changed = !server.has_list() || server.tools.differs_from(&list);
         server.tools = list;
         server.is_stale = false;
+        (server.list_failures, server.due) = (0, None);
         changed |= self.upstream.check_pins(at);
         let Some(server) = self.upstream.servers.get(at) else { return };
         let capture = server.capture();
@@ -87,6 +86,28 @@ impl Hub {
 }
 
 impl Upstream {
+    /// Records that a server's tools could not be listed. Its earlier tools stay listed, and the
+    /// list is requested again later, unless the server never has one. Returns whether the failure
+    /// is the first in a row, which is reported.
+    fn list_failed(&mut self, at: usize, why: &str, never: bool) -> bool {
+        let name = self.context.server_name(at);
+        let mut failures = 0;
+        if let Some(server) = self.servers.get_mut(at).filter(|server| server.is_ready()) {
+            server.tools.is_read = true;
+            server.is_stale = false;
+            server.list_failures = server.list_failures.saturating_add(1);
+            failures = server.list_failures;
+            server.due = (!never).then(|| Instant::now() + backoff(failures));
+        }
+        if failures > 1 {
+            tracing::debug!(server = name, failures, "its tools cannot be listed: {why}");
+            return false;
+        }
+        tracing::error!(server = name, "its tools cannot be listed: {why}");
+        self.context.tell(&Observed::NotListed { name, why });
+        true
+    }
+
     fn ask_for_tools(&mut self, at: usize, pages: Pages) {
         let mut params = Object::default();
         if let Some(cursor) = &pages.cursor {

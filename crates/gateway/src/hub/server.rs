@@ -22,8 +22,14 @@ use crate::watch::Observed;
 /// The delay of the first restart.
 const FIRST_RESTART: Duration = Duration::from_millis(500);
 
-/// Maximum delay between restarts. The delay doubles with each.
+/// Maximum delay between restarts, and between attempts to list. The delay doubles with each.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
+
+/// The delay after a number of failures in a row.
+pub(super) fn backoff(failures: u32) -> Duration {
+    let wait = FIRST_RESTART.saturating_mul(1 << failures.saturating_sub(1).min(10));
+    wait.min(MAX_BACKOFF)
+}
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum State {
@@ -85,7 +91,9 @@ pub(super) struct Server {
     pub(super) why: String,
     pub(super) failures: u32,
     pub(super) since: Option<Instant>,
-    /// The deadline of the handshake, or the time of the next restart.
+    /// How often in a row its tools could not be listed.
+    pub(super) list_failures: u32,
+    /// The deadline of the handshake, or the time of the next restart or attempt to list.
     pub(super) due: Option<Instant>,
 }
 
@@ -157,8 +165,8 @@ impl Server {
 
 impl Hub {
     pub(super) fn start_servers(&mut self) {
-        let budget = self.upstream.context.settings.start_budget;
         if self.upstream.servers.budget_ends.is_none() {
+            let budget = self.upstream.context.start_budget();
             self.upstream.servers.budget_ends = budget.map(|budget| Instant::now() + budget);
         }
         for at in 0..self.upstream.servers.len() {
@@ -227,14 +235,14 @@ impl Hub {
                 return self.start_server(at);
             }
         }
-        let wait = FIRST_RESTART.saturating_mul(1 << server.failures.saturating_sub(1).min(10));
-        server.due = Some(Instant::now() + wait.min(MAX_BACKOFF));
+        let wait = backoff(server.failures);
+        server.due = Some(Instant::now() + wait);
         self.upstream
             .context
             .settings
             .watch
             .on_event(&self.upstream.context.id, &Observed::Server { name: &name, down: Some(why) });
-        tracing::warn!(server = name, "{why}; restarting it in {:?}", wait.min(MAX_BACKOFF));
+        tracing::warn!(server = name, "{why}; restarting it in {wait:?}");
         let mut theirs = Vec::new();
         for (id, own) in &self.upstream.requests.pending {
             if own.server == at {
@@ -270,7 +278,8 @@ impl Hub {
                     "it did not respond to the handshake in time (start_timeout of its table in [gateway.server])",
                 ),
                 State::Down => self.start_server(at),
-                State::Idle | State::Ready => {}
+                State::Ready => self.read_tools(at),
+                State::Idle => {}
             }
         }
         if !self.upstream.requests.held.is_empty() && self.upstream.servers.is_late() {

@@ -15,7 +15,7 @@ use crate::front::stdio::asked_to_end;
 use crate::hub::Hub;
 use crate::seal::Seal;
 use crate::selection::Selection;
-use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings};
+use crate::settings::{DEFAULT_TENANT, Layers, Opened, Origin, ServerSettings, Settings, StartBudget};
 use crate::watch::{Observed, Watch};
 
 /// Time limit for processes to end: their input is closed, then they receive SIGTERM, then SIGKILL.
@@ -58,7 +58,7 @@ pub fn list_tools(mut servers: Vec<ServerSettings>, limit: Duration) -> Result<V
         state: None,
         large: None,
         watch: look.clone(),
-        start_budget: None,
+        start_budget: StartBudget::Unlimited,
         selection: Selection::default(),
         profiles: BTreeMap::new(),
     };

@@ -87,6 +87,8 @@ fn the_pasted_block_has_the_clients_format_and_passes_variables() {
         assert_eq!((name.as_str(), command.as_str(), read), (paste::NAME, "/bin/tf", &args), "{}", client.name);
         let passes = !client.config.variable.is_empty();
         assert_eq!(env.get("A_TOKEN").map(String::as_str), passes.then_some("${A_TOKEN}"), "{}", client.name);
+        // Only Codex has the option, and does not wait for the tools without it.
+        assert_eq!(block.contains("required = true"), client.name == "codex", "{block}");
     }
 }
 

@@ -4,12 +4,11 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
 
 use serde_json::Value;
 
 use super::super::super::output::Failure;
-use super::{NoAnswer, foreign_line};
+use super::{NoAnswer, Timeouts, foreign_line};
 use crate::configuration::parse::command_words;
 
 /// Maximum size of a response in bytes.
@@ -18,7 +17,7 @@ const MAX_RESPONSE: u64 = 64 << 20;
 pub(in super::super::super) struct Program {
     words: Vec<String>,
     once: bool,
-    timeout: Duration,
+    timeouts: Timeouts,
     most: u64,
     sent: u64,
     running: Option<Running>,
@@ -40,12 +39,12 @@ impl Drop for Running {
 }
 
 impl Program {
-    pub(super) fn new(command: &str, once: bool, timeout: Duration, most: u64) -> Result<Self, Failure> {
+    pub(super) fn new(command: &str, once: bool, timeouts: Timeouts, most: u64) -> Result<Self, Failure> {
         let words = command_words(command).map_err(|why| Failure::usage(format!("--model-cmd: {why}")))?;
-        Ok(Self { words, once, timeout, most, sent: 0, running: None })
+        Ok(Self { words, once, timeouts, most, sent: 0, running: None })
     }
 
-    pub(super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    pub(super) fn answer_request(&mut self, body: &Value, first: bool) -> Result<Value, NoAnswer> {
         if self.sent >= self.most {
             let why = format!("stopped after {} requests (--max-requests)", self.sent);
             return Err(NoAnswer::Everything(why));
@@ -62,7 +61,7 @@ impl Program {
         }
         // A program that exits without reading its input may still have answered.
         drop(written);
-        let text = running.answers.recv_timeout(self.timeout).map_err(|why| match why {
+        let text = running.answers.recv_timeout(self.timeouts.of(first)).map_err(|why| match why {
             RecvTimeoutError::Timeout => NoAnswer::Request("the program gave no answer in time".to_owned()),
             RecvTimeoutError::Disconnected => NoAnswer::Request("the program ended without an answer".to_owned()),
         })?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::super::super::output::Failure;
-use super::{NoAnswer, foreign_line};
+use super::{NoAnswer, Timeouts, foreign_line};
 use crate::disk::variable;
 use toolfold::wire::Wire;
 use toolfold_gateway::outbox::{Posted, Poster};
@@ -20,7 +20,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Limits of time and number of requests.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
-    pub(super) timeout: Duration,
+    pub(super) timeouts: Timeouts,
     pub(super) retries: u32,
     pub(super) most: u64,
 }
@@ -71,11 +71,11 @@ impl Remote {
             })
         });
         let key = key.transpose()?;
-        let poster = Poster::new(patience.timeout).map_err(Failure::unmeasured)?;
+        let poster = Poster::new().map_err(Failure::unmeasured)?;
         Ok(Self { poster, url, key, wire, patience, sent: 0, reached: false })
     }
 
-    pub(super) fn answer_request(&mut self, body: &Value) -> Result<Value, NoAnswer> {
+    pub(super) fn answer_request(&mut self, body: &Value, first: bool) -> Result<Value, NoAnswer> {
         let text = body.to_string();
         let mut wait = FIRST_WAIT;
         for attempt in 0_u32.. {
@@ -84,7 +84,7 @@ impl Remote {
                 return Err(NoAnswer::Everything(why));
             }
             self.sent += 1;
-            let posted = self.post(text.clone());
+            let posted = self.post(text.clone(), self.patience.timeouts.of(first));
             self.reached |= posted.is_ok();
             let (why, asked) = match posted {
                 Ok(Posted { status: 200..=299, body, .. }) => {
@@ -117,13 +117,13 @@ impl Remote {
         Err(NoAnswer::Request("no answer".to_owned()))
     }
 
-    fn post(&self, body: String) -> Result<Posted, String> {
+    fn post(&self, body: String, timeout: Duration) -> Result<Posted, String> {
         let mut headers = Vec::new();
         headers.extend(self.key.as_ref().map(|(name, value, _)| (*name, value.as_str())));
         if self.wire == Wire::Anthropic {
             headers.push(("anthropic-version", ANTHROPIC_VERSION));
         }
-        Ok(self.poster.post(&self.url, &headers, body)?)
+        Ok(self.poster.post(&self.url, &headers, body, timeout)?)
     }
 
     /// The text with the key removed.

@@ -10,6 +10,15 @@ use toolfold::skill::{Budget, Limits};
 /// Why a project cannot set the limits.
 const LIMITS: Scope = Scope::User("a project cannot change the limits of skills");
 
+/// Whose requests are granted.
+fn trusted_only(text: &str) -> Result<bool, String> {
+    match text {
+        "trusted" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither `off` nor `trusted`")),
+    }
+}
+
 /// The values of `[skills]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -22,6 +31,8 @@ pub struct Skills {
     pub roots: Vec<String>,
     /// Whether the script of a skill is a tool of its own.
     pub as_tools: bool,
+    /// Whether the `allowed-tools` of trusted skills approve calls in advance.
+    pub honour_allowed_tools: bool,
     /// Maximum cost of the declaration of `activate_skill`.
     pub budget: Budget,
     /// Limits for what is read below a root, and stored.
@@ -55,6 +66,12 @@ keys! {
         default: "off",
         help: "whether each skill is a tool, skill:NAME, that runs its script (with skill_scripts.enabled) or activates it",
         store: |settings, text| parse_into(&mut settings.skills.as_tools, text, switch),
+    }
+    HONOUR_ALLOWED_TOOLS = "skills.honour_allowed_tools" {
+        scope: Scope::User("a project cannot approve calls"),
+        default: "off",
+        help: "off or trusted: whether the allowed-tools of trusted skills approve calls while the skill is active",
+        store: |settings, text| parse_into(&mut settings.skills.honour_allowed_tools, text, trusted_only),
     }
     BUDGET = "skills.budget" {
         scope: Scope::Project,

@@ -1,7 +1,8 @@
 """An MCP server for tests: its name, and a file with the names of its tools; its prompts are in the same file after a `|`,
 the URIs of its resources after another. A text after `=` is the end of the tool's description.
 
-If TEST_WAIT names a file, the server starts once the file exists.
+If TEST_WAIT names a file, the server starts once the file exists. If TEST_LISTS names a file, its tools can be listed once the
+file exists.
 
 A call of the tool `turn` reports that the lists have changed, one of `quit` ends the server. A name may have `%20` and other escapes of URLs."""
 import json
@@ -41,6 +42,8 @@ for line in sys.stdin:
         version = asked["params"]["protocolVersion"]
         info = {"name": name, "version": "1"}
         answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}, "serverInfo": info}
+    elif asked["method"] == "tools/list" and not os.path.exists(os.environ.get("TEST_LISTS", tools)):
+        answer["error"] = {"code": -32603, "message": "fetch failed"}
     elif asked["method"] == "tools/list":
         answer["result"] = {"tools": [tool(own) for own in listed()[0]]}
     elif asked["method"] == "prompts/list":

@@ -1,6 +1,7 @@
 //! Starts with a server that does not respond: no client waits for it longer than necessary.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -23,6 +24,14 @@ impl Three {
         Some(Self(own))
     }
 
+    /// The third server starts at once, and can list its tools once the file exists.
+    fn list_late(&self) {
+        let path = self.0.path("project/servers.json");
+        let mut list: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        list["mcpServers"]["late"]["env"] = json!({"TEST_LISTS": self.go()});
+        std::fs::write(path, list.to_string()).unwrap();
+    }
+
     /// A gateway that waits for servers without a stored list.
     fn wait(&self, servers: &str) -> Talk {
         Talk::new(self.0.command(&["gateway", "--servers", servers]))
@@ -41,11 +50,13 @@ impl Three {
 
 /// Lists until a tool is there: the client is notified of each change.
 fn until_listed(talk: &mut Talk, name: &str) -> Vec<String> {
+    let began = Instant::now();
     loop {
         let names = talk.names();
         if names.iter().any(|own| own == name) {
             return names;
         }
+        assert!(began.elapsed() < Duration::from_secs(60), "`{name}` is not listed: {names:?}");
     }
 }
 
@@ -66,6 +77,35 @@ fn a_server_that_was_never_seen_is_waited_for_until_the_budget_ends() {
     std::fs::write(own.go(), "").unwrap();
     let names = until_listed(&mut talk, "weather");
     assert!(first.iter().all(|name| names.contains(name)), "{first:?} {names:?}");
+    assert!(talk.notes.iter().any(|note| note == "notifications/tools/list_changed"), "{:?}", talk.notes);
+    assert_eq!(called(&mut talk, "weather", &json!({})), "late ran it");
+}
+
+/// opencode allows 30 s, and a gateway with a client of an unknown name would not wait that long.
+#[test]
+fn without_a_configured_client_the_declared_one_determines_the_budget() {
+    let Some(own) = Three::new("start-declared") else { return };
+    let go = own.go();
+    let mut command = own.0.command(&["gateway", "--servers", "servers.json"]);
+    command.env_remove("TOOLFOLD_GATEWAY_START_BUDGET");
+    let opens = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(3_500));
+        std::fs::write(go, "").unwrap();
+    });
+    let names = Talk::of_client("opencode", command, &json!({})).names();
+    assert!(names.contains(&"weather".to_owned()), "{names:?}");
+    opens.join().unwrap();
+}
+
+#[test]
+fn a_list_that_failed_is_requested_again() {
+    let Some(own) = Three::new("start-unlisted") else { return };
+    own.list_late();
+    let mut talk = own.wait("servers.json");
+    let first = talk.names();
+    assert!(!first.contains(&"weather".to_owned()) && first.contains(&"search".to_owned()), "{first:?}");
+    std::fs::write(own.go(), "").unwrap();
+    until_listed(&mut talk, "weather");
     assert!(talk.notes.iter().any(|note| note == "notifications/tools/list_changed"), "{:?}", talk.notes);
     assert_eq!(called(&mut talk, "weather", &json!({})), "late ran it");
 }

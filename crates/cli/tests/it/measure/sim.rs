@@ -177,3 +177,12 @@ fn a_transcript_of_any_wire_is_a_session() {
 fn answer_never(text: &str) -> Value {
     answer(&["--model", "gpt-5.4", "--arms", "stable", "--trace", "-", "--lookup", "never"], text)
 }
+
+#[test]
+fn the_text_fits_80_columns() {
+    for args in [&[][..], &["--model", "claude-sonnet-5.5"], &["--model", "my-model"]] {
+        let (_, out, _) = sim(args, "");
+        let wide: Vec<&str> = out.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(wide.is_empty() && out.contains("uncached"), "{args:?}: {wide:#?}");
+    }
+}

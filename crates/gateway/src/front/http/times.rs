@@ -9,7 +9,8 @@ pub struct Times {
     /// How long a request waits for its first message before its response starts as an event
     /// stream. Proxies end a response without a head after 60 s (nginx) or sooner.
     pub head: Duration,
-    /// The interval of comments on a silent stream, which keep proxies from closing it.
+    /// The interval of comments on a silent stream. Proxies close a stream that is silent for 60 s
+    /// (nginx) or sooner.
     pub alive: Duration,
     /// How long a connection may stay open without a request. Longer than clients keep unused
     /// connections (Go 90 s), so that usually the client closes them.
@@ -22,7 +23,19 @@ pub struct Times {
 
 impl Default for Times {
     fn default() -> Self {
-        let [head, alive, idle, request, unread] = [5, 15, 120, 30, 60].map(Duration::from_secs);
+        let [head, alive, idle, request, unread] = [5, 5, 120, 30, 60].map(Duration::from_secs);
         Self { head, alive, idle, request, unread }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proxies with a limit of 10 s are in use.
+    #[test]
+    fn no_response_is_silent_for_ten_seconds() {
+        let Times { head, alive, .. } = Times::default();
+        assert!(head.max(alive) <= Duration::from_secs(5), "{head:?} {alive:?}");
     }
 }

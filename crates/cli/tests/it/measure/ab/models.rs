@@ -221,3 +221,35 @@ fn a_program_is_a_model_kept_open_or_started_each_time() {
     let output = ran(&[&common[..], &["/no/such/program"]].concat());
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot be started"));
 }
+
+#[test]
+fn the_first_answer_has_its_own_time_limit() {
+    let scratch = Scratch::new("first");
+    let (tasks, tools) = given(&scratch);
+    let response = r#"{"choices":[{"message":{"role":"assistant","content":"Done."}}]}"#;
+    let slow = scratch.write("slow.sh", &format!("while read -r line; do sleep 2; echo '{response}'; done\n"));
+    let command = format!("sh '{slow}'");
+    let common =
+        ["ab", "--tasks", &tasks, "--tools", &tools, "--arms", "full", "--limit", "1", "--timeout", "1", "--json"];
+    let missed = |more: &[&str]| {
+        let report = json_of(&[&common[..], &["--model-cmd", &command], more].concat());
+        cell(&report, "model", "full")["failed"].clone()
+    };
+    assert_eq!(missed(&[]), 1, "no answer in time");
+    assert_eq!(missed(&["--first-timeout", "60"]), 0);
+}
+
+/// How OpenAI bills says nothing about the tokens of another model.
+#[test]
+fn the_meter_depends_on_the_model() {
+    let scratch = Scratch::new("meter");
+    let (tasks, tools) = given(&scratch);
+    for (model, meter) in [
+        (&["--model", "qwen3-4b"][..], "json/o200k_base"),
+        (&["--model", "gpt-5.4"], "billed:openai-chat/gpt-5.4"),
+        (&[], "billed:openai-chat/gpt-4.1"),
+    ] {
+        let common = ["ab", "--tasks", &tasks, "--tools", &tools, "--arms", "full", "--driver", "blind", "--json"];
+        assert_eq!(json_of(&[&common[..], model].concat())["meters"], serde_json::json!([meter]), "{model:?}");
+    }
+}

@@ -175,3 +175,49 @@ fn bfcl_is_played_by_the_oracles_in_every_arm_within_a_minute() {
     assert!(silent[0] > if is_sample { 0 } else { 10 }, "{silent:?}");
     assert!(silent.iter().all(|own| *own == silent[0]), "{silent:?}");
 }
+
+/// The text fits the smallest usual terminal; what follows below repeats driver and arm.
+#[test]
+fn the_comparison_fits_80_columns() {
+    let scratch = Scratch::new("columns");
+    let (tasks, tools) = given(&scratch);
+    let output = ran(&["ab", "--tasks", &tasks, "--tools", &tools]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("driver ")).collect();
+    assert!(headings.len() > 1 && headings.iter().all(|own| own.contains("arm")), "{text}");
+    for heading in ["tasks vs full", "input saved", "wrong sibling", "breaks"] {
+        assert_eq!(headings.iter().filter(|own| own.contains(heading)).count(), 1, "{heading}: {headings:?}");
+    }
+}
+
+#[test]
+fn rounds_are_played_by_task_or_by_arm() {
+    let scratch = Scratch::new("order");
+    let (tasks, tools) = given(&scratch);
+    for (order, is_by_arm) in [("arm", true), ("task", false)] {
+        let out = scratch.path(order);
+        json_of(&[
+            "ab",
+            "--tasks",
+            &tasks,
+            "--tools",
+            &tools,
+            "--driver",
+            "blind",
+            "--arms",
+            "lean,full",
+            "--order",
+            order,
+            "--out",
+            &out,
+            "--json",
+        ]);
+        let text = std::fs::read_to_string(&out).unwrap();
+        let rows: Vec<Value> = text.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+        let arms: Vec<&str> = rows.iter().map(|row| row["arm"].as_str().unwrap()).collect();
+        let found = arms.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(arms.len() == 12 && (found == 1) == is_by_arm, "{order}: {arms:?}");
+    }
+}

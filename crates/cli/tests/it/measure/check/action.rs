@@ -92,10 +92,77 @@ fn the_action_annotates_and_summarises() {
     ]);
     assert_eq!(code, 0, "{out}");
     assert!(std::fs::read_to_string(path.join("o.sarif")).unwrap().contains("\"2.1.0\""));
+    // What cannot be compared is said on the pull request, too.
+    for (inputs, code, why) in [
+        (&[("tools", "none.json")][..], 1, "none.json"),
+        (&[("tools", "tools.json"), ("budgets", "--max-growth much")], 2, "much"),
+    ] {
+        std::fs::write(path.join("summary.md"), "").unwrap();
+        let (found, out) = go(inputs);
+        let annotation =
+            out.lines().find(|line| line.starts_with("::error title=toolfold check::")).unwrap_or_default();
+        assert!(found == code && annotation.contains(why), "{found}: {out}");
+        let summary = std::fs::read_to_string(path.join("summary.md")).unwrap();
+        assert!(
+            summary.starts_with("### ❌ toolfold check: nothing was compared") && summary.contains(why),
+            "{summary}"
+        );
+    }
     // An input is one argument, never a part of the script.
     let (code, out) = go(&[("tools", "x; touch broken"), ("budgets", "$(touch broken)")]);
     assert!(code != 0 && !path.join("broken").exists(), "{out}");
     assert_eq!(action["runs"]["using"], "composite");
+}
+
+/// The first step of the action: a release whose checksum is right, with `curl` replaced.
+#[test]
+fn the_action_installs_the_release_of_its_tag() {
+    let action = yaml(".github/actions/check/action.yml");
+    let step = action["runs"]["steps"].as_array().unwrap().first().unwrap();
+    let path = locked("install", &[]);
+    let shell = |script: &str, variables: &[(&str, &str)]| {
+        let search = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("bash");
+        command.current_dir(&path).args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script]).env("PATH", search);
+        let output = command.envs(variables.iter().copied()).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let name = "toolfold-x86_64-unknown-linux-gnu";
+    let release = format!(
+        "mkdir -p site {name} && echo program >{name}/toolfold && tar -czf site/{name}.tar.gz {name} && rm -r {name} && \
+         cd site && sha256sum -- *.tar.gz >SHA256SUMS && cd .. && \
+         printf '#!/bin/sh\\necho \"$6\" >>asked\\ncp \"site/$5\" \"$5\"\\n' >curl && chmod +x curl"
+    );
+    assert_eq!(shell(&release, &[]), (0, String::new()));
+    let script = step["run"].as_str().unwrap();
+    let place = path.to_str().unwrap();
+    let paths = path.join("paths");
+    let go = |version: &str, tag: &str, arch: &str| {
+        let variables = [
+            ("RUNNER_OS", "Linux"),
+            ("RUNNER_ARCH", arch),
+            ("RUNNER_TEMP", place),
+            ("GITHUB_PATH", paths.to_str().unwrap()),
+            ("VERSION", version),
+            ("TAG", tag),
+        ];
+        std::fs::remove_file(path.join("asked")).ok();
+        let (code, out) = shell(script, &variables);
+        (code, out, std::fs::read_to_string(path.join("asked")).unwrap_or_default())
+    };
+    for (version, tag, from) in
+        [("", "v0.1.0", "download/v0.1.0"), ("0.2.0", "v0.1.0", "download/v0.2.0"), ("", "main", "latest/download")]
+    {
+        let (code, out, asked) = go(version, tag, "X64");
+        let archive = format!("https://github.com/toolfold/toolfold/releases/{from}/{name}.tar.gz\n");
+        assert!(code == 0 && asked.starts_with(&archive), "{out}{asked}");
+    }
+    assert!(std::fs::read_to_string(&paths).unwrap().starts_with(&format!("{place}/{name}\n")));
+    let (code, out, _) = go("", "v0.1.0", "S390X");
+    assert!(code == 3 && out.contains("::error title=toolfold check::no release runs on Linux-S390X"), "{out}");
+    std::fs::write(path.join(format!("site/{name}.tar.gz")), "another file").unwrap();
+    let (code, out, _) = go("", "v0.1.0", "X64");
+    assert!(code == 3 && out.contains("its checksum differs"), "{out}");
 }
 
 #[test]

@@ -17,8 +17,8 @@ use crate::front::http::EVENTS;
 
 /// Delay that combines changes in quick succession into one event.
 const TOGETHER: Duration = Duration::from_millis(150);
-/// Interval of keep-alive comments on a silent stream.
-const ALIVE: Duration = Duration::from_secs(15);
+/// Interval of keep-alive comments on a silent stream, as for the streams of clients.
+const ALIVE: Duration = Duration::from_secs(5);
 
 struct Stream {
     console: Console,

@@ -120,6 +120,8 @@ pub struct Conversation {
     /// Whether calls are being replayed: they were judged before, so nothing is recorded or
     /// requested again.
     recalling: bool,
+    /// Whether other processes may hold the same conversation.
+    in_several_processes: bool,
     /// What the model had not read when it wrote the calls being judged.
     unread: Option<Unread>,
     /// Whether the next single call without a key begins a new message.
@@ -153,6 +155,7 @@ impl Conversation {
             in_flight,
             unreported: IndexSet::new(),
             recalling: false,
+            in_several_processes: false,
             unread: None,
             ended: false,
             repeated: IndexSet::new(),

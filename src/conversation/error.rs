@@ -55,6 +55,9 @@ pub enum CallError {
         /// The tool.
         target: String,
     },
+    /// The approval store cannot be read or written now. The call still waits.
+    #[error("{0}; the call still waits, try again later")]
+    Store(String),
     /// The skill that a person named was not activated.
     #[error("the skill was not activated: {0}")]
     NotActivated(String),

@@ -10,6 +10,7 @@ mod blind;
 mod consent;
 mod lookup;
 mod message;
+mod refusal;
 mod resolve;
 mod skill;
 mod suggest;

@@ -92,6 +92,14 @@ impl Conversation {
         }
     }
 
+    /// For a host that serves one conversation in several processes, whose states may differ: a
+    /// call without an id that requires approval uses the open approval of an identical call of
+    /// the conversation, also if another process requested it. The conversation's id must be
+    /// unique.
+    pub fn shared_by_processes(&mut self) {
+        self.in_several_processes = true;
+    }
+
     fn drop_unseen(&mut self, visible: &IndexSet<CallId>) {
         let mut calls: Vec<CallId> = Vec::new();
         for id in self.state.unshown_calls() {

@@ -330,6 +330,30 @@ impl PolicyLayer {
         newest_first.find(|asked| asked.request.is_repeat_of(&request))
     }
 
+    /// The newest open approval of the session for a call with the same tool, arguments, folder and
+    /// policy, whatever its id.
+    ///
+    /// # Errors
+    /// [`ApprovalError::Store`] if the store cannot be read.
+    pub(crate) fn open_for_identical(
+        &self,
+        subject: Subject<'_>,
+        arguments: &Exact<'_>,
+        call_ref: &CallRef<'_>,
+    ) -> Result<Option<Approval>, ApprovalError> {
+        let request = self.request_of(subject, arguments, call_ref, Displayed::default());
+        let is_identical = |asked: &Approval| {
+            // Only the id differs, what a person was shown, and the channel of the process.
+            let mut other = asked.request.clone();
+            request.call_id.clone_into(&mut other.call_id);
+            (other.message, other.channel) = (request.message.clone(), request.channel.clone());
+            other.displayed = Displayed::default();
+            other == request
+        };
+        let open = self.gate.open(call_ref.conversation, self.now_ms())?;
+        Ok(open.into_iter().rev().find(is_identical))
+    }
+
     /// The current state of an approval.
     pub(crate) fn waiting(&self, id: &str) -> Result<Approval, ApprovalError> {
         self.gate.get(id)

@@ -62,6 +62,7 @@ use crate::client::{Client, ToHub};
 use crate::link::{Event, Incoming};
 use crate::rpc::{Answer, Id, Message, Request, code, error_member, raw};
 use crate::settings::Settings;
+use crate::state::OnConflict;
 use crate::version::{STATELESS, in_meta};
 use crate::watch::Observed;
 
@@ -276,7 +277,7 @@ impl Hub {
             "server/discover" => servers.can_introduce(),
             _ => servers.all_settled(),
         };
-        if !is_known && !servers.is_late() {
+        if !is_known && !servers.is_late() || self.upstream.calls_coming_tool(&self.view.names.given.tools, &request) {
             // A held request can be cancelled.
             self.upstream.requests.running.insert((client.key, request.id.clone()), Vec::new());
             self.upstream.requests.held.push((client.clone(), request));
@@ -339,7 +340,7 @@ impl Hub {
             self.cancel(&(key, id), None);
         }
         (0..self.upstream.servers.len()).for_each(|at| self.upstream.tell_heard(at));
-        self.view.save(&self.upstream);
+        self.view.store(&self.upstream, OnConflict::Drop);
         let stays = self.view.stays(&self.upstream);
         self.upstream.context.tell(&Observed::Ended);
         self.view.shown = None;

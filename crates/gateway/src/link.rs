@@ -19,7 +19,7 @@ pub use self::child::{Groups, report_groups};
 pub use self::environment::Inherit;
 pub use self::http::auth;
 use crate::error::GatewayError;
-use crate::rpc::Message;
+use crate::rpc::{Message, Request};
 
 /// Maximum size of an incoming message, in bytes.
 pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
@@ -137,6 +137,8 @@ impl Heard {
 pub(crate) struct Resumed {
     pub(crate) session: String,
     pub(crate) version: String,
+    /// The handshake of a new session, if the server no longer knows this one.
+    pub(crate) hello: Request,
 }
 
 impl Link {

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use self::book::Names;
-pub(crate) use self::book::{Named, Wanted};
+pub(crate) use self::book::{Book, Named, Wanted};
 pub(crate) use self::listed::Kind;
 pub use self::listed::ListedNames;
 pub(crate) use self::rules::{Known, Rules, Why};

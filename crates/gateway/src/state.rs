@@ -21,7 +21,7 @@ use std::time::Duration;
 pub use self::clock::Clock;
 pub use self::memory::MemoryState;
 pub use self::record::{Record, Upstream};
-pub(crate) use self::saver::StateWriter;
+pub(crate) use self::saver::{OnConflict, StateWriter};
 pub use self::sqlite::SqliteState;
 
 /// How long a conversation is stored after its last change, in milliseconds. Seven days: a client

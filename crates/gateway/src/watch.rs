@@ -112,6 +112,8 @@ pub enum Observed<'o> {
     },
     /// A call waits for approval.
     Waits {
+        /// The server; empty for a tool of the gateway.
+        server: &'o str,
         /// The tool.
         name: &'o str,
         /// The approval.

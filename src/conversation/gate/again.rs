@@ -1,7 +1,7 @@
 //! Repeated calls: they get their answer, their stored result or their approval, or are forwarded
 //! again.
 
-use super::consent::already_used;
+use super::refusal::already_used;
 use super::{Arrival, Call};
 use crate::conversation::outcome::{Context, Outcome, PolicyMark, Refuse, Reply};
 use crate::conversation::state::{Became, CallRecord};

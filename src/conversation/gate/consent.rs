@@ -1,19 +1,19 @@
-//! Policy in the gate: refusals, audit records, approvals, and the resumption of approved calls.
+//! Policy in the gate: audit records, approvals, and the resumption of approved calls.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
+use super::refusal::{refusal_for_now, refuse_because, settled_before, shown_subject};
 use super::{Call, CallInProgress, ResolvedTool, skill};
 use crate::catalog::Tool;
 use crate::conversation::at_host::unreported_call;
 use crate::conversation::event::Event;
-use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Refuse, Resumed};
+use crate::conversation::outcome::{Confirm, Context, Outcome, PolicyMark, Resumed};
 use crate::conversation::reload::renew_for;
 use crate::conversation::state::Waiting;
 use crate::conversation::{ApprovalId, CallError, CallId, CallIdentity, Conversation, ForwardNotes};
 use crate::engine::{CallRef, Exact, Judged, PolicyLayer, Subject};
 use crate::policy::{Approval, ApprovalError, ApprovalState, CallUndo, Decision};
-use crate::wire::{Arguments, MetaRole, NUMBERED};
+use crate::wire::{Arguments, NUMBERED};
 
 /// The maximum number of calls of a conversation that wait for approval at once.
 const MAX_OPEN: usize = 20;
@@ -86,7 +86,7 @@ impl Conversation {
                     }
                     Err(why) => {
                         let reason = format!("its audit record could not be written: {why}");
-                        self.refuse(call, resolved.tool.into(), &reason)
+                        refuse_because(self, call, resolved.tool.into(), &reason, &why)
                     }
                 }
             }
@@ -126,12 +126,19 @@ impl Conversation {
         let asked = if self.recalling {
             Ok(policy.asked_before(subject, &exact, &call_ref)?)
         } else {
-            let once = !current.asks_anew && self.is_distinct(call);
-            policy.ask_approval(subject, &exact, &call_ref, judged.displayed, once)
+            match asked_elsewhere(self, policy, subject, &exact, current) {
+                Ok(None) => {
+                    let once = !current.asks_anew && self.is_distinct(call);
+                    policy.ask_approval(subject, &exact, &call_ref, judged.displayed, once)
+                }
+                Ok(Some(open)) => Ok(open),
+                Err(why) => Err(why),
+            }
         };
         let approval = match asked {
             Err(why) => {
-                return Some(self.refuse(call, subject, &format!("the approval could not be requested: {why}")));
+                let reason = format!("the approval could not be requested: {why}");
+                return Some(refuse_because(self, call, subject, &reason, &why));
             }
             Ok(approval) if !approval.state.is_open() => {
                 return Some(self.refuse(call, subject, &settled_before(&approval)));
@@ -200,9 +207,20 @@ impl Conversation {
             self.record_event(Event::Asked { id, approval, reason: reason.clone() });
             return Some(Outcome::Confirm(self.confirm(current.call, tool.into(), stored, reason)));
         }
+        let target = waiting.target.clone();
         // The later call waits for the same approval, and is the one that runs.
         self.record_event(Event::Asked { id, approval: approval.clone(), reason });
-        self.take_up(&approval, current.call).ok().map(Outcome::from)
+        match self.take_up(&approval, current.call) {
+            Ok(resumed) => Some(Outcome::from(resumed)),
+            // The approval is unchanged, so no other one is requested.
+            Err(CallError::Store(why)) => {
+                let engine = self.engine.clone();
+                let tool = engine.catalog().get(&target)?;
+                let refuse = refusal_for_now(self, current.call, tool.into(), &why);
+                Some(Outcome::Refuse(refuse))
+            }
+            Err(_) => None,
+        }
     }
 
     /// The outcome of a call that waits for approval.
@@ -237,31 +255,6 @@ impl Conversation {
         ForwardNotes { policy: PolicyMark::Confirm, reason, undo, ..ForwardNotes::default() }
     }
 
-    pub(super) fn refuse(&mut self, call: &Call, subject: Subject<'_>, reason: &str) -> Outcome {
-        let refuse = self.refusal(call, subject, reason);
-        let (id, content, reason) = (call.own.clone(), refuse.content.clone(), reason.to_owned());
-        self.record_event(Event::Refused { id, content, reason });
-        Outcome::Refuse(refuse)
-    }
-
-    pub(super) fn refusal(&self, call: &Call, subject: Subject<'_>, reason: &str) -> Refuse {
-        let name = subject.name();
-        let (own, shown) = (name.as_str(), shown_subject(self, subject));
-        // Policy names the tool in backticks, as the host does; the model has another name for it.
-        let said = reason.replace(&format!("`{own}`"), &format!("`{shown}`"));
-        let content = format!("{shown} was not run: {said}. Do not retry; use another approach or tell the user.");
-        Refuse {
-            id: call.host_id(),
-            label: call.label(),
-            name: call.name.clone(),
-            target: own.to_owned(),
-            content: Arc::from(content),
-            reason: reason.to_owned(),
-            context: Context { policy: PolicyMark::Deny, reason: Some(reason.to_owned()), ..self.context() },
-            wire: self.wire(),
-        }
-    }
-
     /// Resumes a call that waits for approval: the stored call is judged once more. The decision
     /// itself is made through an [`Approver`](crate::policy::Approver), which a conversation never
     /// holds.
@@ -273,7 +266,8 @@ impl Conversation {
     /// used or has expired, policy now forbids it, or its tool or the policy has changed.
     ///
     /// # Errors
-    /// [`CallError::NotWaiting`] if no call of this conversation waits for this approval.
+    /// [`CallError::NotWaiting`] if no call of this conversation waits for this approval;
+    /// [`CallError::Store`] if the store can be neither read nor written, so the call still waits.
     pub fn resume(&mut self, approval: &ApprovalId) -> Result<Resumed, CallError> {
         self.resume_call(approval, None).map(|(_, resumed)| resumed)
     }
@@ -342,6 +336,7 @@ impl Conversation {
                 let reason = "no decision yet".to_owned();
                 return Ok(Resumed::Waiting(self.confirm(call, subject, stored, reason)));
             }
+            (ApprovalError::Store(_), Err(_)) => return Err(CallError::Store(why.to_string())),
             (ApprovalError::Store(_) | ApprovalError::NoSnapshot { passing: true, .. }, Ok(stored)) => {
                 let reason = format!("it was not run: {why}");
                 return Ok(Resumed::Waiting(self.confirm(call, subject, stored, reason)));
@@ -368,27 +363,19 @@ impl Conversation {
     }
 }
 
-/// The name under which the model sees a tool, or the meta-tool that activates skills.
-fn shown_subject<'n>(conversation: &'n Conversation, subject: Subject<'n>) -> &'n str {
-    let names = &conversation.bound.names;
-    match subject {
-        Subject::Tool(tool) => names.tools.sent(tool.name().as_str()),
-        Subject::Skill(_) => names.meta(MetaRole::Skill),
+/// The open approval of an identical call that another process of the conversation requested.
+fn asked_elsewhere(
+    own: &Conversation,
+    policy: &PolicyLayer,
+    subject: Subject<'_>,
+    exact: &Exact<'_>,
+    current: &CallInProgress<'_>,
+) -> Result<Option<Approval>, ApprovalError> {
+    let call = current.call;
+    // A call with the provider's id finds its approval by that id.
+    let numbered = call.label().id.as_str().starts_with(NUMBERED);
+    if !own.in_several_processes || own.id().is_empty() || !numbered || current.asks_anew {
+        return Ok(None);
     }
-}
-
-/// Why a call is refused that was decided before its host restarted, or in another host of the same
-/// conversation: a rejection is final, and an approval is good for one run, whose end is unknown
-/// here.
-fn settled_before(approval: &Approval) -> String {
-    let id = &approval.id;
-    match approval.state {
-        ApprovalState::Rejected => format!("this exact call was rejected ({id})"),
-        _ => already_used(id),
-    }
-}
-
-/// Why a call is refused whose approval was already used: how that run ended is unknown.
-pub(super) fn already_used(approval: &str) -> String {
-    format!("approval {approval} was already used; check whether the call took effect before retrying")
+    policy.open_for_identical(subject, exact, &own.call_ref(&call.own, &call.identity))
 }

@@ -25,6 +25,59 @@ fn accepts(schema: &Value, value: &Value) -> bool {
     jsonschema::options().offline().build(schema).unwrap().is_valid(value)
 }
 
+fn keeps(pattern: &str) -> bool {
+    let schema = json!({ "pattern": pattern });
+    normal(&schema) == schema
+}
+
+fn compiles(pattern: &str) -> bool {
+    jsonschema::options().offline().build(&json!({ "pattern": pattern })).is_ok()
+}
+
+#[test]
+fn a_pattern_is_valid_if_the_validator_compiles_it() {
+    for pattern in [
+        "^a+$",
+        "(",
+        "[",
+        "a{2",
+        "a{2,1}",
+        "\\d",
+        "\\cA",
+        "\\c1",
+        "\\p{L}",
+        "\\p{Letter}",
+        "\\p{Nope}",
+        "\\u0041",
+        "\\u{41}",
+        "(?=a)",
+        "(?<=a)b",
+        "(?<n>a)\\k<n>",
+        "(a)\\1",
+        "\\1",
+        "[[a]",
+        "[a&&b]",
+        "[^]",
+        "[]",
+        "*",
+        "a**",
+        "\\",
+        "\\Z",
+        "\\z",
+        "\\h",
+        "(?i)a",
+        "a++",
+        "(?P<n>a)",
+        "\\-",
+        "^[\\w.-]+@x$",
+        "\\/",
+        "x{1000000}",
+        "((a{100}){100}){100}",
+    ] {
+        assert_eq!(keeps(pattern), compiles(pattern), "{pattern}");
+    }
+}
+
 #[test]
 fn older_drafts_become_2020_12() {
     for (old, new) in [
@@ -253,5 +306,10 @@ proptest! {
         let mut twice = once.clone();
         prop_assert!(normalize(&mut twice).is_empty(), "{value}\n{once}\n{twice}");
         prop_assert_eq!(&twice, &once);
+    }
+
+    #[test]
+    fn any_pattern_is_valid_if_the_validator_compiles_it(pattern in "[\\[\\](){}*+?|^$\\\\a-c0-2,.:<>=!&wdspukPL-]{1,8}") {
+        prop_assert_eq!(keeps(&pattern), compiles(&pattern), "{}", pattern);
     }
 }

@@ -127,8 +127,10 @@ fn is_pattern(pattern: &str) -> bool {
     if !pattern.contains(['\\', '(', ')', '[', ']', '{', '}', '*', '+', '?']) {
         return true;
     }
+    // As the validator compiles a pattern. To build one would compile the meta-schema first, which
+    // takes longer and more memory than the patterns of a list.
     #[cfg(feature = "validate")]
-    return jsonschema::options().offline().build(&json!({ "pattern": pattern })).is_ok();
+    return jsonschema_regex::to_rust_regex(pattern).is_ok_and(|own| fancy_regex::Regex::new(&own).is_ok());
     #[cfg(not(feature = "validate"))]
     true
 }

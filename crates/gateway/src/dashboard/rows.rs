@@ -84,7 +84,7 @@ pub(super) struct Happened {
 pub(super) enum What {
     Called { server: String, verdict: &'static str, took_ms: u64, ok: bool },
     Answered { kind: &'static str },
-    Waits { approval: String },
+    Waits { server: String, approval: String },
 }
 
 #[derive(Debug, Clone, Default)]

@@ -98,10 +98,10 @@ impl State {
                 self.change_conversation(id, |own| *own.answers.entry(kind).or_default() += 1);
                 self.happened(id, tool, What::Answered { kind }, now_ms);
             }
-            Observed::Waits { name: tool, approval } => {
+            Observed::Waits { server, name: tool, approval } => {
                 self.totals.waited += 1;
                 self.change_conversation(id, |own| own.waited += 1);
-                self.happened(id, tool, What::Waits { approval: cut_name(approval) }, now_ms);
+                self.happened(id, tool, What::Waits { server: cut_name(server), approval: cut_name(approval) }, now_ms);
             }
             Observed::Large { server, tool, tokens, left } => {
                 let saved = u64::try_from(tokens.saturating_sub(left)).unwrap_or_default();

@@ -28,7 +28,7 @@ fn a_conversation_is_shown_from_start_to_end() {
     tell(&Observed::Answered { name: "expand_tools", kind: "expanded" });
     tell(&called("files", "read", true));
     tell(&called("files", "read", false));
-    tell(&Observed::Waits { name: "delete", approval: "ap-1" });
+    tell(&Observed::Waits { server: "files", name: "delete", approval: "ap-1" });
     let seen = all(&dashboard);
     let own = &seen["conversations"][0];
     assert_eq!((own["client"].as_str(), own["arm"].as_str()), (Some("claude 2"), Some("stable")));

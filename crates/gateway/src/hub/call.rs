@@ -14,7 +14,7 @@ use super::view::View;
 use crate::client::Client;
 use crate::object::{Object, elements};
 use crate::results::text_bytes;
-use crate::rpc::{Answer, Id, Raw, Request, code, error_member, raw};
+use crate::rpc::{Answer, Id, Raw, Request, code, code_of, error_member, message_of, raw};
 use crate::settings::{Origin, ServerSettings};
 use crate::watch::Observed;
 
@@ -166,14 +166,10 @@ impl View {
             Ok(result) if asks_back => return reply(client, id, Ok(result)),
             Ok(result) => Ok(result),
             // The model learns that the server has ended; a server's own errors pass unchanged.
-            Err(_) if upstream.servers.get(at).is_some_and(|server| !server.is_ready()) => {
-                let why = upstream.servers.get(at).map_or("", |server| server.why.as_str());
-                let name = upstream.context.server_name(at);
-                let text =
-                    format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown");
-                Ok(upstream.context.text_result(&text, true))
-            }
-            Err(why) => Err(why),
+            Err(why) => match upstream.absence(at, &why) {
+                Some(text) => Ok(upstream.context.text_result(&text, true)),
+                None => Err(why),
+            },
         };
         upstream.answer_call(at, (client, id), tool, note.as_deref(), answer);
     }
@@ -204,6 +200,28 @@ impl Upstream {
             );
             let why = if server.is_ready() { "it has not listed its tools yet" } else { "it is still starting" };
             self.context.tell(&Observed::Server { name: &own.name, down: Some(why) });
+        }
+    }
+
+    /// What a model learns if a call failed because its server is absent. `None` for an error of
+    /// the server.
+    fn absence(&self, at: usize, error: &Raw) -> Option<String> {
+        let (server, name) = (self.servers.get(at)?, self.context.server_name(at));
+        if !server.is_ready() {
+            let why = &server.why;
+            return Some(format!(
+                "server `{name}` ended during the call ({why}); whether the call took effect is unknown"
+            ));
+        }
+        let why = message_of(error);
+        match code_of(error)? {
+            code::NOT_SENT => {
+                Some(format!("server `{name}` is unavailable ({why}); the call was not carried out, retry later"))
+            }
+            code::NO_ANSWER => {
+                Some(format!("server `{name}` failed during the call ({why}); whether the call took effect is unknown"))
+            }
+            _ => None,
         }
     }
 

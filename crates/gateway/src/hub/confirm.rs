@@ -29,7 +29,9 @@ impl View {
         params: Object,
         confirm: &Confirm,
     ) {
-        upstream.context.tell(&Observed::Waits { name: &confirm.name, approval: confirm.approval.as_str() });
+        let origin = self.shown.as_ref().and_then(|view| view.origins.get(confirm.target.as_str()));
+        let server = origin.map(|own| own.of.as_str()).unwrap_or_default();
+        upstream.context.tell(&Observed::Waits { server, name: &confirm.name, approval: confirm.approval.as_str() });
         if !upstream.context.has_forms(Some(&params))
             || !upstream.context.settings.elicits
             || self.shown.as_ref().is_none_or(|view| view.approver.is_none())

@@ -15,6 +15,7 @@ use crate::object::Object;
 use crate::rpc::{
     Answer, Message, Notification, Raw, Request, code, code_of, error_member, error_with, message_of, raw,
 };
+use crate::state::OnConflict;
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
 
@@ -160,7 +161,7 @@ impl Hub {
         self.goes_on_with(at);
         if self.upstream.context.has_session() {
             // The server may have assigned a new session.
-            self.view.save(&self.upstream);
+            self.view.store(&self.upstream, OnConflict::Drop);
         }
     }
 
@@ -259,7 +260,7 @@ impl Upstream {
 
 impl Context {
     /// The parameters of `initialize` for a server: the client's own, or from its `_meta`.
-    fn introduction(&self) -> Raw {
+    pub(super) fn introduction(&self) -> Raw {
         match &self.lifecycle {
             Lifecycle::Session { params, .. } => without_child(params).to_raw(),
             Lifecycle::Stateless { meta } => {

@@ -17,8 +17,8 @@ use crate::backlog::Backlog;
 use crate::client::Client;
 use crate::link::{Link, Resumed};
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message};
-use crate::state::{Record, StateKey, StateWriter, Upstream as StoredUpstream};
+use crate::rpc::{Answer, Id, Message, Request};
+use crate::state::{OnConflict, Record, StateKey, StateWriter, Upstream as StoredUpstream};
 use crate::watch::Observed;
 
 #[derive(Default)]
@@ -43,6 +43,11 @@ pub(super) struct Persistence {
 }
 
 impl Persistence {
+    /// Whether other processes may serve the conversation.
+    pub(super) fn is_shared(&self, upstream: &Upstream) -> bool {
+        upstream.context.settings.state.as_ref().is_some_and(|state| state.store.is_shared())
+    }
+
     pub(super) async fn until_written(self) {
         self.saver.until_written().await;
     }
@@ -69,7 +74,12 @@ impl View {
         self.persistence = Some(keeps);
     }
 
+    /// Stores what a client's request has changed.
     pub(super) fn save(&mut self, upstream: &Upstream) {
+        self.store(upstream, OnConflict::Replace);
+    }
+
+    pub(super) fn store(&mut self, upstream: &Upstream, conflict: OnConflict) {
         let Some(keeps) = self.persistence.as_ref().filter(|own| !own.forgotten) else { return };
         let params = match &upstream.context.lifecycle {
             Lifecycle::Session { params, asks: None, .. } => params,
@@ -88,14 +98,13 @@ impl View {
         let conversation = conversation.or_else(|| keeps.conversation.clone());
         let record = Record { params: params.to_raw(), upstreams, conversation, names: self.names.given.clone() };
         if let Some(value) = record.hidden(&upstream.context.settings.seal, &keeps.key) {
-            keeps.saver.write_later(value);
+            keeps.saver.write_later(value, conflict);
         }
     }
 
     /// Whether sessions at servers stay open for the next process that resumes the conversation.
     pub(super) fn stays(&self, upstream: &Upstream) -> bool {
-        let shared = upstream.context.settings.state.as_ref().is_some_and(|state| state.store.is_shared());
-        shared && self.persistence.as_ref().is_some_and(|own| !own.forgotten)
+        self.persistence.as_ref().is_some_and(|own| !own.forgotten && own.is_shared(upstream))
     }
 
     pub(super) fn forget(&mut self) {
@@ -166,7 +175,9 @@ impl Hub {
         else {
             return false;
         };
-        let resumed = Resumed { session: stored.session.clone(), version: stored.version };
+        let (number, introduction) = (self.upstream.requests.next_id(), self.upstream.context.introduction());
+        let greeting = Request::new(Id::number(number), "initialize", Some(introduction));
+        let resumed = Resumed { session: stored.session.clone(), version: stored.version, hello: greeting };
         let Ok(link) = Link::resume(&settings.target, at, server.run, &self.upstream.servers.inbox, Some(resumed))
         else {
             return false;

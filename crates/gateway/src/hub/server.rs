@@ -19,13 +19,15 @@ use crate::rpc::{Message, Notification, Raw, code, error_member};
 use crate::settings::ServerSettings;
 use crate::watch::Observed;
 
-/// Maximum delay between restarts, and between attempts to list. The first is 500 ms, and it
-/// doubles.
+/// The delay of the first restart.
+const FIRST_RESTART: Duration = Duration::from_millis(500);
+
+/// Maximum delay between restarts, and between attempts to list. The delay doubles with each.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
 /// The delay after a number of failures in a row.
 pub(super) fn backoff(failures: u32) -> Duration {
-    let wait = Duration::from_millis(500).saturating_mul(1 << failures.saturating_sub(1).min(10));
+    let wait = FIRST_RESTART.saturating_mul(1 << failures.saturating_sub(1).min(10));
     wait.min(MAX_BACKOFF)
 }
 
@@ -126,6 +128,11 @@ impl Server {
             State::Ready => !self.tools.is_read,
             State::Idle | State::Down => false,
         }
+    }
+
+    /// Whether it has ended and is about to be started again for the first time.
+    pub(super) fn restarts_soon(&self) -> bool {
+        self.state == State::Down && self.due.is_some_and(|due| due <= Instant::now() + FIRST_RESTART)
     }
 
     /// Whether the server's description is known, from its handshake or its capture.

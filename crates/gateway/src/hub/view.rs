@@ -91,6 +91,9 @@ impl View {
                 if matches!(upstream.context.lifecycle, Lifecycle::Stateless { .. }) {
                     conversation.shared_by_models();
                 }
+                if self.persistence.as_ref().is_some_and(|own| own.is_shared(upstream)) {
+                    conversation.shared_by_processes();
+                }
                 for noticed in diagnostics.iter().filter(|own| own.severity >= Severity::Warning) {
                     match &noticed.help {
                         Some(help) => tracing::warn!("{}; {help}", noticed.message),

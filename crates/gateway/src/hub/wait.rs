@@ -1,4 +1,4 @@
-//! Decided calls that wait for their servers.
+//! Calls that wait for their servers.
 
 use tokio::time::Instant;
 use toolfold::conversation::Forward;
@@ -9,10 +9,29 @@ use super::server::Server;
 use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
+use crate::names::Book;
 use crate::object::Object;
-use crate::rpc::Id;
+use crate::rpc::{Id, Request};
 
 impl Upstream {
+    /// Whether a request calls a tool whose server will soon be there. A call that waits uses no
+    /// approval yet. In a resumed session a server may not have listed the tools that the client
+    /// knows: the call waits at most for the server's `start_timeout`.
+    pub(super) fn calls_coming_tool(&self, names: &Book, request: &Request) -> bool {
+        if request.method != "tools/call" {
+            return false;
+        }
+        let name: Option<String> = Object::from_params(request.params.as_deref()).read_as("name");
+        let Some(named) = name.as_deref().and_then(|name| names.server_of(name)) else {
+            return false;
+        };
+        let servers = self.servers.iter().zip(&self.context.settings.servers);
+        servers.into_iter().filter(|(_, own)| own.name == named).any(|(server, own)| {
+            let in_time = server.since.is_none_or(|since| since.elapsed() < own.start_timeout);
+            server.restarts_soon() || !server.has_list() && server.is_coming() && in_time
+        })
+    }
+
     /// Holds a call until its server has listed its tools, at most for the server's
     /// `start_timeout`. The call can be cancelled meanwhile.
     pub(super) fn wait_for_server(&mut self, at: usize, client: &Client, id: Id, params: Object, forward: Forward) {

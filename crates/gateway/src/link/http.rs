@@ -33,7 +33,7 @@ struct Known {
     /// The `Mcp-Session-Id` that the server assigned.
     session: Option<String>,
     version: Option<String>,
-    /// The handshake with which the session began; `None` if another process began it.
+    /// The handshake that begins the session, or a new one in its place.
     hello: Option<Request>,
     /// The headers that mirror arguments, for each tool (`x-mcp-header`, specification 2026-07-28).
     mirrored: HashMap<String, headers::Mirrored>,
@@ -80,7 +80,11 @@ pub(super) fn serve_endpoint(
     }
     let auth = auth.filter(|_| !always.contains_key(AUTHORIZATION));
     crate::tls::ready();
-    let client = reqwest::Client::builder()
+    let mut builder = reqwest::Client::builder();
+    if !needs_authorities(&parsed) {
+        builder = builder.tls_certs_only([]);
+    }
+    let client = builder
         .default_headers(always)
         .connect_timeout(CONNECT)
         .redirect(same_origin())
@@ -88,15 +92,25 @@ pub(super) fn serve_endpoint(
         .build()
         .map_err(|why| format!("cannot create an HTTP client: {why}"))?;
     let goes_on = resumed.is_some();
-    let known = resumed.map(|Resumed { session, version }| Known {
+    let known = resumed.map(|Resumed { session, version, hello }| Known {
         session: Some(session),
         version: Some(version),
+        hello: Some(hello),
         ..Known::default()
     });
     let known = Mutex::new(known.unwrap_or_default());
     let renewing = tokio::sync::Mutex::default();
     let endpoint = Arc::new(Endpoint { client, url: parsed, known, source, stays, ends: ends.clone(), renewing, auth });
     Ok(tokio::spawn(serve(endpoint, outgoing, ends, goes_on)))
+}
+
+/// Whether a connection to a server may use TLS. Otherwise, the certificates of this machine's
+/// authorities are not read: a few hundred KB and several milliseconds. Redirects stay at the same
+/// origin, and a proxy may be reached through TLS.
+#[expect(clippy::disallowed_methods, reason = "reqwest reads its proxies from the environment")]
+fn needs_authorities(url: &reqwest::Url) -> bool {
+    let is_tls = |name: &str| std::env::var(name).is_ok_and(|proxy| proxy.starts_with("https"));
+    url.scheme() != "http" || ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].into_iter().any(is_tls)
 }
 
 /// Follows redirects that repeat the request at the same origin (307 and 308, as for a missing

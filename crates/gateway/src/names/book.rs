@@ -110,6 +110,11 @@ impl Book {
         tools.iter().map(named).collect()
     }
 
+    /// The name of the server whose tool has a name.
+    pub(crate) fn server_of(&self, name: &str) -> Option<&str> {
+        self.by_name.get(name).and_then(|at| self.given.get(*at)).map(|given| given.server.as_str())
+    }
+
     /// Adds another process's names of the conversation. Names in use stay.
     pub(crate) fn join(&mut self, other: Self) {
         other.given.into_iter().for_each(|own| self.insert(own));

@@ -14,8 +14,19 @@ use crate::rpc::{Id, Message};
 /// The maximum number of attempts to write when other processes write too.
 const TRIES: u8 = 3;
 
+/// What happens to a write if another process has written meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnConflict {
+    /// It replaces the other's. The state contains a client's request, before which the other
+    /// processes' changes were read. This only loses that some schemas were shown; they are shown
+    /// again on request.
+    Replace,
+    /// It is dropped: without a request, the state may be older than the other's.
+    Drop,
+}
+
 enum Step {
-    Write(Vec<u8>),
+    Write(Vec<u8>, OnConflict),
     /// Sends a response once the state before it is stored.
     Tell(Client, Message, Id, Option<Receipt>),
 }
@@ -35,8 +46,8 @@ impl StateWriter {
         Self { to, task: tokio::spawn(write_steps(store, key, version, steps)), waits }
     }
 
-    pub(crate) fn write_later(&self, value: Vec<u8>) {
-        drop(self.to.send(Step::Write(value)));
+    pub(crate) fn write_later(&self, value: Vec<u8>, conflict: OnConflict) {
+        drop(self.to.send(Step::Write(value, conflict)));
     }
 
     /// Sends a response, after the state before it if necessary.
@@ -63,15 +74,14 @@ async fn write_steps(
 ) {
     while let Some(step) = steps.recv().await {
         match step {
-            Step::Write(value) => write_over(&*store, &key, &version, value).await,
+            Step::Write(value, conflict) => write_over(&*store, &key, &version, value, conflict).await,
             Step::Tell(client, message, of, receipt) => client.sink.deliver(message, Some(&of), receipt),
         }
     }
 }
 
-/// Replaces state that another process has written meanwhile. This only loses that some schemas
-/// were shown; they are shown again on request. A conversation ended elsewhere stays ended.
-async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>) {
+/// Writes state. A conversation ended elsewhere stays ended.
+async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64, value: Vec<u8>, conflict: OnConflict) {
     for _ in 0..TRIES {
         let from = version.load(Ordering::Acquire);
         if from == u64::MAX {
@@ -84,6 +94,10 @@ async fn write_over(store: &dyn StateStore, key: &StateKey, version: &AtomicU64,
             Ok(Written::Changed(0)) if from > 0 => {
                 tracing::debug!(conversation = key.name, "another process has ended the conversation");
                 return version.store(u64::MAX, Ordering::Release);
+            }
+            Ok(Written::Changed(_)) if conflict == OnConflict::Drop => {
+                // The next request reads the other's.
+                return version.store(from, Ordering::Release);
             }
             Ok(Written::Changed(now)) => version.store(now, Ordering::Release),
             Err(why) => {

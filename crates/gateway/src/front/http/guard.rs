@@ -98,7 +98,10 @@ impl Guard {
             return Err(plain_text(StatusCode::BAD_REQUEST, "the Host header is missing or malformed"));
         };
         if !is_here(host.host()) && !self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host.host())) {
-            return Err(plain_text(StatusCode::FORBIDDEN, "unknown Host"));
+            return Err(plain_text(
+                StatusCode::FORBIDDEN,
+                "the header Host names another machine; if clients use this name, add it with --allow-host",
+            ));
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();

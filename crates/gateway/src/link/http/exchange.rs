@@ -67,6 +67,8 @@ impl Exchange {
             () = ends.cancelled() => return,
         };
         let Some((code, why)) = why else { return };
+        let is_call = matches!(&self.message, Message::Request(own) if own.method == "tools/call");
+        let code = if is_call || code == code::LOGIN_NEEDED { code } else { code::INTERNAL };
         match self.id {
             Some(id) => {
                 let answer = Message::Response(Id::number(id), Err(error_member(code, &why)));
@@ -77,13 +79,15 @@ impl Exchange {
     }
 
     async fn post_message(&self) -> Result<(), (i64, String)> {
-        let internal = |why| (code::INTERNAL, why);
         let mut is_renewed = false;
         loop {
             let session = self.endpoint.with_known(|known| known.session.clone());
             let response = match self.endpoint.sent(|| self.endpoint.posting(&self.message)).await {
                 Ok(response) => response,
-                Err(Unsent::Failed(why)) => return Err(internal(unreachable_because(&why))),
+                Err(Unsent::Failed(why)) => {
+                    let code = if why.is_connect() { code::NOT_SENT } else { code::NO_ANSWER };
+                    return Err((code, unreachable_because(&why)));
+                }
                 Err(Unsent::Login(why)) => return Err((code::LOGIN_NEEDED, why)),
             };
             self.note_session(&response).await;
@@ -91,17 +95,21 @@ impl Exchange {
                 if is_renewed {
                     self.endpoint.relist().await;
                 }
-                return self.exchanged(response).await.map_err(internal);
+                return self.exchanged(response).await.map_err(|why| (code::NO_ANSWER, why));
             }
             let response = Whole::read(response).await;
             match session.filter(|_| !is_renewed && !self.is_first()) {
                 Some(lost) if self.endpoint.has_lost(&lost, &response).await => {
                     // The server has not carried out the message.
                     let renewed = self.endpoint.renew(&lost).await;
-                    renewed.map_err(|why| internal(format!("the server's session has expired; {why}")))?;
+                    renewed.map_err(|why| (code::NOT_SENT, format!("its session has expired; {why}")))?;
                     is_renewed = true;
                 }
-                _ => return self.concluded(response).await.map_err(internal),
+                _ => {
+                    let is_gone = matches!(response.status.as_u16(), 502..=504);
+                    let code = if is_gone { code::NO_ANSWER } else { code::INTERNAL };
+                    return self.concluded(response).await.map_err(|why| (code, why));
+                }
             }
         }
     }

@@ -68,12 +68,7 @@ impl Endpoint {
         if session.as_deref() != Some(lost) {
             return Ok(());
         }
-        let Some(hello) = hello else {
-            // The session is an earlier process's: the hub starts a new one.
-            self.with_known(|known| known.session = None);
-            self.source.tell(Event::Closed("the session has expired".to_owned())).await;
-            return Err("reconnecting".to_owned());
-        };
+        let Some(hello) = hello else { return Err("no handshake can be repeated".to_owned()) };
         let response = self.introduced(&Message::Request(hello.clone())).await?;
         let session = response.headers().get(SESSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let answer = answer_in(response, &hello.id).await?.map_err(|why| message_of(&why))?;

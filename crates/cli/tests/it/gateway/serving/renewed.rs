@@ -1,10 +1,17 @@
 //! Servers over HTTP that lose their sessions, that redirect, and that write their messages oddly.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::gateway::serving::lines::{Lines, text};
-use crate::gateway::serving::place::{Place, TOOLFOLD, server};
+use crate::gateway::serving::place::{Http, Place, TOOLFOLD, server};
+use crate::gateway::serving::state::{self, call, gateway, kept};
 use crate::gateway::serving::upstream::Upstream;
+use crate::gateway::serving::web;
 
 fn session(place: &Place, url: &str) -> Lines {
     let command = format!("{TOOLFOLD} gateway --arm full --profile off --url {url}");
@@ -32,6 +39,69 @@ fn a_lost_session_is_renewed_and_the_call_repeated() {
         assert_eq!(upstream.times("initialize"), 2, "{status} {body}");
         assert_eq!(lines.end(), Some(0));
     }
+}
+
+#[test]
+fn a_resumed_session_is_renewed_too() {
+    let (place, upstream) = (Place::new(), Upstream::start(0));
+    let options = format!("--arm full --profile off {} --url {}", kept(&place), upstream.url);
+    let first = gateway(&place, &options, &[]);
+    let id = web::session(first.address(), "{}");
+    drop(first);
+    upstream.forget("404 Not Found", "");
+    let second = gateway(&place, &options, &[]);
+    let said = |text: &str| state::text(&call(&second, &id, "echo", &json!({ "text": text })));
+    assert_eq!(said("a"), "\"a\" in up-2", "no call is lost");
+    assert_eq!(said("b"), "\"b\" in up-2");
+    assert_eq!(upstream.times("initialize"), 2);
+}
+
+/// A pipe in place of the certificates of authorities shows whether they are read.
+#[test]
+fn certificates_are_read_only_for_servers_with_tls() {
+    let (place, upstream) = (Place::new(), Upstream::start(0));
+    let pipe = place.file("authorities.pem");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let non_blocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap();
+    let read = |target: &str| {
+        let (done, found) = (AtomicBool::new(false), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    // A pipe that is not being read cannot be opened for writing.
+                    let writer = OpenOptions::new().write(true).custom_flags(non_blocking).open(&pipe);
+                    found.fetch_or(writer.is_ok(), Ordering::AcqRel);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+            let command = format!("env -u SSL_CERT_DIR SSL_CERT_FILE={pipe} {TOOLFOLD} gateway --profile off {target}");
+            let command: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            let mut lines = Lines::start(&place, &command);
+            let client = json!({"name": "lines", "version": "1"});
+            let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+            lines.asked("1", "initialize", &hello);
+            lines.asked("2", "tools/list", &json!({}));
+            done.store(true, Ordering::Release);
+        });
+        found.into_inner()
+    };
+    assert!(!read(&format!("-- {}", server("--raw").join(" "))), "for a process");
+    assert!(!read(&format!("--url {}", upstream.url)), "for a server without TLS");
+    assert!(read("--url https://127.0.0.1:9/mcp"), "for a server with TLS");
+}
+
+/// The model reads why a call failed; clients show it no JSON-RPC errors.
+#[test]
+fn a_dead_server_over_http_is_an_error_of_the_call() {
+    let (place, mut fixture) = (Place::new(), Http::fixture("--raw"));
+    let mut lines = session(&place, &fixture.url);
+    assert_eq!(text(&lines.call("1", "fail", &json!({}))), "it failed");
+    fixture.child.kill().unwrap();
+    fixture.child.wait().unwrap();
+    let failed = lines.call("2", "fail", &json!({}));
+    assert_eq!(failed["result"]["isError"], true, "{failed}");
+    let said = text(&failed);
+    assert!(said.contains("cannot be reached") && said.contains("was not carried out"), "{said}");
 }
 
 #[test]

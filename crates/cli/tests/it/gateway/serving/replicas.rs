@@ -121,6 +121,50 @@ fn three_replicas_serve_one_session_and_run_an_approved_call_once() {
     world.is_intact();
 }
 
+/// An approval belongs to the session, not to the replica that requested it: a replica with an
+/// older state does not hide it, neither when it ends nor when it gets the repeated call.
+#[test]
+fn an_approval_outlives_older_states_and_an_unreachable_store() {
+    let Some(world) = World::new("older") else { return };
+    let (one, other) = (world.gateway(), world.gateway());
+    let id = session(one.address(), "{}");
+    let said = |gateway: &Http, tool: &str, text_of: &str| text(&call(gateway, &id, tool, &json!({"text": text_of})));
+    // Both have the session. The state of `other` remains as it is.
+    assert!(said(&other, "letters_0", "a").contains("in up-1"));
+    for _ in 0..3 {
+        assert!(said(&one, "letters_0", "a").contains("in up-1"));
+    }
+    assert!(said(&one, "echo", "a").contains("approv"));
+    let pending = world.pending(&world.state);
+    drop(other);
+    world.approve(&pending[0], &world.state);
+    assert_eq!(said(&one, "echo", "a"), "\"a\" in up-1", "the end of the other changed nothing");
+
+    // A replica whose state lacks the call: that state was written over.
+    let third = world.gateway();
+    assert!(said(&third, "echo", "b").contains("approv"));
+    let pending = world.pending(&world.state);
+    let database = "UPDATE toolfold.conversation SET body = '\\x00', version = version + 1";
+    world.server.sql("postgres", "db0", database).unwrap();
+    let fourth = world.gateway();
+    assert!(said(&fourth, "letters_0", "b").contains("in up-"));
+    world.approve(&pending[0], &world.state);
+    let ran = said(&fourth, "echo", "b");
+    assert!(ran.contains("\"b\" in up-"), "{ran}");
+
+    // The store ends between the decision and the call.
+    assert!(said(&fourth, "echo", "c").contains("approv"));
+    let pending = world.pending(&world.state);
+    world.approve(&pending[0], &world.state);
+    world.server.kill();
+    let refused = said(&fourth, "echo", "c");
+    assert!(refused.contains("store") && refused.contains("Retry later"), "{refused}");
+    world.server.restart();
+    eventually("the approved call runs", || said(&fourth, "echo", "c").contains("\"c\" in up-"));
+    assert_eq!(world.pending(&world.state), Vec::<String>::new(), "no other approval was requested");
+    world.is_intact();
+}
+
 #[test]
 fn tenants_share_a_database_but_no_rows() {
     let Some(world) = World::new("tenants") else { return };

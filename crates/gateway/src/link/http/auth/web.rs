@@ -20,6 +20,17 @@ const TIME: Duration = Duration::from_secs(20);
 /// The maximum number of redirects of a request for metadata. They stay on the same host.
 const MAX_REDIRECTS: usize = 3;
 
+/// Parses a URL: https, or of this machine if the server is on this machine.
+pub(super) fn safe_url(is_local: bool, what: &str, text: &str) -> Result<Url, String> {
+    let shown = || beginning(text);
+    let url = Url::parse(text).map_err(|why| format!("{what} `{}` is not a valid URL: {why}", shown()))?;
+    let is_safe = url.scheme() == "https" || (is_local && url.scheme() == "http" && is_loopback(&url));
+    if !is_safe || !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
+        return Err(format!("{what} `{}` must be an https URL", shown()));
+    }
+    Ok(url)
+}
+
 /// The HTTP client, without default headers, so that no other server's secret is sent.
 #[derive(Debug)]
 pub(super) struct Web {
@@ -40,15 +51,9 @@ impl Web {
         Ok(Self { client, is_local: is_loopback(server) })
     }
 
-    /// Parses a URL: https, or of this machine if the server is on this machine.
+    /// Parses a URL as [`safe_url`].
     pub(super) fn url(&self, what: &str, text: &str) -> Result<Url, String> {
-        let shown = || beginning(text);
-        let url = Url::parse(text).map_err(|why| format!("{what} `{}` is not a valid URL: {why}", shown()))?;
-        let is_safe = url.scheme() == "https" || (self.is_local && url.scheme() == "http" && is_loopback(&url));
-        if !is_safe || !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
-            return Err(format!("{what} `{}` must be an https URL", shown()));
-        }
-        Ok(url)
+        safe_url(self.is_local, what, text)
     }
 
     /// Reads a JSON document; `None` if the URL has none.

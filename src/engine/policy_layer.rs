@@ -156,8 +156,7 @@ impl PolicyLayer {
         }
     }
 
-    /// Judges a call. `approvals`: those of active skills. `recalled`: it is replayed, and judged
-    /// as it was before it ran.
+    /// Judges a call with the `approvals` of active skills. `recalled`: as it was before it ran.
     pub(crate) fn judge_call<'s>(
         &self,
         subject: impl Into<Subject<'s>>,
@@ -350,8 +349,7 @@ impl PolicyLayer {
             other.displayed = Displayed::default();
             other == request
         };
-        let open = self.gate.open(call_ref.conversation, self.now_ms())?;
-        Ok(open.into_iter().rev().find(is_identical))
+        Ok(self.gate.open(call_ref.conversation, self.now_ms())?.into_iter().rev().find(is_identical))
     }
 
     /// The current state of an approval.

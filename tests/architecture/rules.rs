@@ -51,7 +51,8 @@ const KEPT: &[(&str, &[&str])] = &[
     ("anstream", &[]),
     ("anstyle", &[]),
     ("rusqlite", &["store"]),
-    ("fancy_regex", &["tokens"]),
+    // `schema` compiles the patterns of a list as the validator does.
+    ("fancy_regex", &["schema", "tokens"]),
     ("tiktoken_rs", &["tokens"]),
     // Modules name the layers as `crate::skill` and `crate::policy`, which the table judges.
     ("toolfold_policy", &["lib"]),

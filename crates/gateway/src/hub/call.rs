@@ -166,7 +166,7 @@ impl View {
             Ok(result) if asks_back => return reply(client, id, Ok(result)),
             Ok(result) => Ok(result),
             // The model learns that the server has ended; a server's own errors pass unchanged.
-            Err(why) => match upstream.absence(at, &why) {
+            Err(why) => match absence(upstream, at, &why) {
                 Some(text) => Ok(upstream.context.text_result(&text, true)),
                 None => Err(why),
             },
@@ -203,34 +203,32 @@ impl Upstream {
         }
     }
 
-    /// What a model learns if a call failed because its server is absent. `None` for an error of
-    /// the server.
-    fn absence(&self, at: usize, error: &Raw) -> Option<String> {
-        let (server, name) = (self.servers.get(at)?, self.context.server_name(at));
-        if !server.is_ready() {
-            let why = &server.why;
-            return Some(format!(
-                "server `{name}` ended during the call ({why}); whether the call took effect is unknown"
-            ));
-        }
-        let why = message_of(error);
-        match code_of(error)? {
-            code::NOT_SENT => {
-                Some(format!("server `{name}` is unavailable ({why}); the call was not carried out, retry later"))
-            }
-            code::NO_ANSWER => {
-                Some(format!("server `{name}` failed during the call ({why}); whether the call took effect is unknown"))
-            }
-            _ => None,
-        }
-    }
-
     pub(super) fn is_down(&self, at: usize) -> String {
         let why = self.servers.get(at).map_or("", |server| server.why.as_str());
         format!(
             "server `{}` is unavailable ({why}); it is being restarted, retry in a few seconds",
             self.context.server_name(at)
         )
+    }
+}
+
+/// What a model learns if a call failed because its server is absent. `None` for an error of the
+/// server.
+fn absence(upstream: &Upstream, at: usize, error: &Raw) -> Option<String> {
+    let (server, name) = (upstream.servers.get(at)?, upstream.context.server_name(at));
+    if !server.is_ready() {
+        let why = &server.why;
+        return Some(format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown"));
+    }
+    let why = message_of(error);
+    match code_of(error)? {
+        code::NOT_SENT => {
+            Some(format!("server `{name}` is unavailable ({why}); the call was not carried out, retry later"))
+        }
+        code::NO_ANSWER => {
+            Some(format!("server `{name}` failed during the call ({why}); whether the call took effect is unknown"))
+        }
+        _ => None,
     }
 }
 

@@ -89,7 +89,7 @@ impl Host {
             }
             Outcome::Confirm(_) => "waits",
             Outcome::Refuse(_) => "refused",
-            other => panic!("{other:?}"),
+            other @ Outcome::Reply(_) => panic!("{other:?}"),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn pre_approvals(skill: &Skill) -> (Vec<Rule>, Vec<Diagnostic>) {
     let (mut rules, mut refused) = (Vec::new(), Vec::new());
     for entry in &skill.fields().allowed_tools {
         let resolved = FOLDER.iter().fold(entry.clone(), |text, name| text.replace(name, &folder));
-        // In a rule, blanks separate words, and stars stand for anything.
+        // In a rule, a blank ends a word, and `*` matches any text.
         let is_plain = |c: char| c.is_alphanumeric() || "/_-.+@".contains(c);
         let read = if resolved != *entry && !folder.chars().all(is_plain) {
             let message =

@@ -61,7 +61,13 @@ pub fn pre_approval(entry: &str, why: &str, place: &Place) -> Result<Rule, Diagn
 /// that denies, or what the floor requires.
 pub fn decide_pre_approved(prepared: &Prepared<'_>, grants: &[Grant], approvals: &[Rule]) -> Verdict {
     let (verdict, policy) = (prepared.decide(grants), prepared.policy);
-    if approvals.is_empty() || policy.verdict(prepared, grants, true).decision != Decision::Confirm {
+    if approvals.is_empty() || verdict.decision.runs() {
+        return verdict;
+    }
+    // Where no one can approve, a call that asks is denied: what it asks is decided again.
+    let would_be =
+        if prepared.context.interactive { verdict.decision } else { policy.verdict(prepared, grants, true).decision };
+    if would_be != Decision::Confirm {
         return verdict;
     }
     let tried = policy.with_more(approvals.to_vec()).verdict(prepared, grants, true);

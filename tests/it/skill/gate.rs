@@ -22,7 +22,7 @@ use crate::talk::{Call, Dispatch, Talk};
 
 /// Files that a test changes while a conversation uses them.
 #[derive(Clone, Default)]
-struct Files(Arc<RwLock<MemoryFs>>, Arc<Accesses>);
+pub(super) struct Files(Arc<RwLock<MemoryFs>>, Arc<Accesses>);
 
 /// How often the files were listed, looked at and read.
 #[derive(Default)]
@@ -33,7 +33,7 @@ struct Accesses {
 }
 
 impl Files {
-    fn put(&self, path: &str, text: &str) -> &Self {
+    pub(super) fn put(&self, path: &str, text: &str) -> &Self {
         self.0.write().unwrap().put(path, text);
         self
     }

@@ -1,7 +1,7 @@
 //! `allowed-tools` of trusted skills, which approve calls in advance if the host honours them.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::json;
 use toolfold::catalog::Catalog;
@@ -9,35 +9,15 @@ use toolfold::conversation::{Conversation, Outcome};
 use toolfold::engine::{Engine, PolicyLayer, SkillLayer};
 use toolfold::policy::{Context, MemoryStore, NOT_APPROVED, Policy, PolicyFile, PolicyScope};
 use toolfold::profile::Arm;
-use toolfold::skill::{FsEntry, FsError, Look, MemoryFs, SkillFs, Stamp, Surroundings};
+use toolfold::skill::Surroundings;
 use toolfold_testing::with;
 
+use super::gate::Files;
 use crate::talk::{Call, Dispatch, Talk};
 
-/// Files that a test changes while a conversation uses them.
-#[derive(Clone, Default)]
-struct Files(Arc<RwLock<MemoryFs>>);
-
-impl Files {
-    fn put(&self, path: &str, name: &str, allowed: &str, body: &str) {
-        let text = format!("---\nname: {name}\ndescription: d. Use.\nallowed-tools: {allowed}\n---\n{body}");
-        self.0.write().unwrap().put(path, text);
-    }
-}
-
-impl SkillFs for Files {
-    fn list(&self, folder: &Path, most: usize) -> Result<Vec<FsEntry>, FsError> {
-        self.0.read().unwrap().list(folder, most)
-    }
-    fn look(&self, path: &Path) -> Result<Look, FsError> {
-        self.0.read().unwrap().look(path)
-    }
-    fn canonical(&self, path: &Path) -> Result<PathBuf, FsError> {
-        self.0.read().unwrap().canonical(path)
-    }
-    fn read(&self, path: &Path, most: usize) -> Result<(Vec<u8>, Stamp), FsError> {
-        self.0.read().unwrap().read(path, most)
-    }
+/// A skill with these `allowed-tools`.
+fn put(files: &Files, path: &str, name: &str, allowed: &str, body: &str) {
+    files.put(path, &format!("---\nname: {name}\ndescription: d. Use.\nallowed-tools: {allowed}\n---\n{body}"));
 }
 
 const OWN: &str = "/home/u/.claude/skills/commit/SKILL.md";
@@ -60,8 +40,8 @@ struct Host {
 impl Host {
     fn new(honours: bool, allowed: &str) -> Self {
         let files = Files::default();
-        files.put(OWN, "commit", allowed, "Commit.");
-        files.put("/p/.claude/skills/foreign/SKILL.md", "foreign", allowed, "Foreign.");
+        put(&files, OWN, "commit", allowed, "Commit.");
+        put(&files, "/p/.claude/skills/foreign/SKILL.md", "foreign", allowed, "Foreign.");
         let around = with!(Surroundings::default(), cwd = "/p".into(), home = Some(PathBuf::from("/home/u")));
         let discovery = with!(SkillLayer::discovered(Arc::new(files.clone()), around), honour_allowed_tools = honours);
         let skills = discovery.layer();
@@ -110,7 +90,7 @@ fn a_trusted_skill_approves_what_it_names_while_it_is_active() {
     let log = host.talk.take_log(0);
     assert!(host.talk.engine().replay(&log).unwrap() == host.talk, "a replay decides alike");
     // The approval is bound to the text.
-    host.files.put(OWN, "commit", "Bash(git add:*)", "Changed.");
+    put(&host.files, OWN, "commit", "Bash(git add:*)", "Changed.");
     assert!(host.talk.reload_skills().is_some());
     assert_eq!(host.runs("git add c"), "waits", "the file has changed");
     host.activate("commit");

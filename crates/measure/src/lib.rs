@@ -12,6 +12,7 @@ pub mod figures;
 pub mod html;
 mod json;
 pub mod lint;
+mod name_words;
 pub mod parts;
 pub mod prices;
 pub mod probe;

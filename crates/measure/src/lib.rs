@@ -9,6 +9,7 @@ pub mod ab;
 pub mod check;
 pub mod confusable;
 pub mod figures;
+mod github;
 pub mod html;
 mod json;
 pub mod lint;

@@ -90,8 +90,8 @@ impl Place<'_> {
 }
 
 impl Place<'_> {
-    /// The start of the value at a path from the tool, or of the nearest one around it. The schema's
-    /// key may be another one that means the same.
+    /// The start of the value at a path from the tool, or of the nearest one around it. The
+    /// schema's key may be another one that means the same.
     fn nearest(&self, path: &[String]) -> usize {
         let under = SCHEMAS.iter().find_map(|key| {
             let at = path.iter().take(2).position(|token| token == key)?;

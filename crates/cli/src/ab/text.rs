@@ -1,6 +1,6 @@
 //! The comparison for people at a terminal.
 
-use super::super::output::{BOLD, DIM, grouped};
+use super::super::output::{BOLD, DIM, grouped, plural_count};
 use super::super::table::{WIDTH, cut_for_list, note_lines, table_in_blocks, wrapped};
 use toolfold_measure::ab::{Cell, Comparison, Estimate, Experiment};
 
@@ -47,7 +47,8 @@ pub(super) fn comparison_text(comparison: &Comparison) -> String {
     }
     let failed: usize = comparison.cells.iter().map(|cell| cell.failed).sum();
     if failed > 0 {
-        out.push_str(&format!("{BOLD}{failed} rows were not completed and are not counted{BOLD:#}\n"));
+        let rows = plural_count(failed, "row was not completed and is", "rows were not completed and are");
+        out.push_str(&format!("{BOLD}{rows} not counted{BOLD:#}\n"));
     }
     out.push('\n');
     add_text(&mut out, &comparison.sentences, &comparison.meters.join(", "), &NOTES);

@@ -5,7 +5,7 @@ use toolfold::diagnostic::Severity;
 use super::Lint;
 use crate::github::{Annotation, commands};
 
-/// The findings as `::error …::message`, `::warning` and `::notice` lines, at their lines in `file`.
+/// The findings as `::error`, `::warning` and `::notice` lines, each at its line in `file`.
 #[must_use]
 pub fn lint_github(lint: &Lint, file: Option<&str>) -> String {
     let mut annotations = Vec::new();

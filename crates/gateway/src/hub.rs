@@ -59,7 +59,7 @@ use self::upstream::Upstream;
 use self::view::View;
 use crate::backlog::Backlog;
 use crate::client::{Client, ToHub};
-use crate::link::{Event, Incoming};
+use crate::link::{Event, Failure, Inbox, Incoming};
 use crate::rpc::{Answer, Id, Message, Request, code, error_member, raw};
 use crate::settings::Settings;
 use crate::state::OnConflict;
@@ -71,9 +71,6 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// Capacity of the queues of incoming messages. A sender waits while its queue is full.
 const INBOX: usize = 1024;
-
-/// Capacity of the queue of servers' messages, which may be large.
-const FROM_SERVERS: usize = 128;
 
 /// Maximum time that running calls get to finish after a shutdown request.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -104,7 +101,7 @@ impl Hub {
         begin: Begin,
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
-        let (inbox, servers) = mpsc::channel(FROM_SERVERS);
+        let (inbox, servers) = Inbox::new();
         // The only server is waited for, so its stored list is not needed.
         let several = settings.servers.len() > 1;
         let started = |own| if several { Server::from_capture(own) } else { Server::default() };
@@ -201,7 +198,7 @@ impl Hub {
     }
 
     fn handle_incoming(&mut self, incoming: Incoming) {
-        let Incoming { server, run, event } = incoming;
+        let Incoming { server, run, event, room: _room } = incoming;
         // Messages of an earlier run are ignored.
         if self.upstream.servers.get(server).is_none_or(|own| own.run != run) {
             return;
@@ -215,7 +212,7 @@ impl Hub {
                     );
                     return;
                 };
-                self.answered_by_server(server, id, answer);
+                self.answered_by_server(server, id, (answer, None));
             }
             Event::Message { message: Message::Request(request), of } => {
                 self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
@@ -224,7 +221,13 @@ impl Hub {
             Event::Message { message: Message::Fault(_, error), .. } => {
                 // It can only be the answer to the one open request.
                 if let Some(id) = self.upstream.requests.only_pending(server) {
-                    self.answered_by_server(server, id, Err(error));
+                    self.answered_by_server(server, id, (Err(error), None));
+                }
+            }
+            Event::Failed(id, failure) => self.answered_by_server(server, id, failure.answer()),
+            Event::TooLong(outline) => {
+                if let Some(id) = pending::drop_message(&self.upstream, server, &outline) {
+                    self.answered_by_server(server, id, Failure::too_large().answer());
                 }
             }
             Event::Session(session) => self.upstream.servers.has_session_at(server, session),

@@ -11,10 +11,9 @@ use super::server::State;
 use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
+use crate::link::Cause;
 use crate::object::Object;
-use crate::rpc::{
-    Answer, Message, Notification, Raw, Request, code, code_of, error_member, error_with, message_of, raw,
-};
+use crate::rpc::{Answer, Message, Notification, Raw, Request, code, error_member, error_with, message_of, raw};
 use crate::state::OnConflict;
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
@@ -85,7 +84,7 @@ impl Hub {
         }
     }
 
-    pub(super) fn answered_greeting(&mut self, at: usize, answer: Answer) {
+    pub(super) fn answered_greeting(&mut self, at: usize, answer: Answer, cause: Option<Cause>) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A server that rejects the version it also offers expects a second request (SEP-2575).
         if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))
@@ -96,7 +95,7 @@ impl Hub {
         }
         // The other lifecycle is not tried before the user has logged in.
         if let Err(why) = &answer
-            && code_of(why) == Some(code::LOGIN_NEEDED)
+            && cause == Some(Cause::LoginNeeded)
         {
             return self.closed(at, &message_of(why));
         }

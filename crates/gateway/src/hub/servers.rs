@@ -2,15 +2,14 @@
 
 use std::slice::Iter;
 
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::server::{Server, State};
-use crate::link::Incoming;
+use crate::link::Inbox;
 
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
-    pub(super) inbox: mpsc::Sender<Incoming>,
+    pub(super) inbox: Inbox,
     /// When requests stop waiting for servers that have never listed. `None` before the servers are
     /// started, and if requests wait for as long as it takes.
     pub(super) budget_ends: Option<Instant>,

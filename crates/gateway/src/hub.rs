@@ -278,7 +278,7 @@ impl Hub {
         let is_known = match request.method.as_str() {
             "tools/list" | "tools/call" => servers.all_known(),
             "server/discover" => servers.can_introduce(),
-            _ => servers.all_settled(),
+            method => servers.have_settled_for(method),
         };
         if !is_known && !servers.is_late() || self.upstream.calls_coming_tool(&self.view.names.given.tools, &request) {
             // A held request can be cancelled.

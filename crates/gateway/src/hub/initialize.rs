@@ -102,6 +102,7 @@ impl Hub {
         match hello_and_version(answer, stateless) {
             Ok((hello, version)) => {
                 let Some(server) = self.upstream.servers.get_mut(at) else { return };
+                let earlier = server.capabilities();
                 server.hello = hello;
                 server.state = State::Ready;
                 server.since = Some(tokio::time::Instant::now());
@@ -113,7 +114,7 @@ impl Hub {
                     .context
                     .tell(&Observed::Server { name: self.upstream.context.server_name(at), down: None });
                 self.begin_with(at);
-                self.upstream.tell_late_lists(at);
+                self.upstream.tell_late_lists(at, &earlier);
                 self.advance();
             }
             Err(why) => {

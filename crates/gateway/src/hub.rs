@@ -83,6 +83,8 @@ pub struct Hub {
     rounds: Rounds,
     view: View,
     backlog: Backlog,
+    /// Whether the servers are started once the queued messages for the client are written.
+    starts: bool,
     /// Deadline after which running calls are dropped at shutdown; `None` while the gateway runs.
     ends: Option<Instant>,
 }
@@ -119,6 +121,7 @@ impl Hub {
             rounds: Rounds::default(),
             view,
             backlog: begin.backlog.clone(),
+            starts: false,
             ends: None,
         };
         for at in 0..hub.upstream.servers.len() {
@@ -157,6 +160,11 @@ impl Hub {
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
                     self.give_held(Instant::now(), &mut clients);
                 }
+            }
+            if std::mem::take(&mut self.starts) {
+                tokio::task::yield_now().await;
+                self.start_servers();
+                self.advance();
             }
             if self.ends.is_some_and(|ends| self.upstream.requests.running.is_empty() || Instant::now() >= ends) {
                 break;

@@ -22,7 +22,8 @@ use crate::watch::Observed;
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 impl Hub {
-    /// Initializes every server with the client's parameters, then answers the client.
+    /// Has every server initialized with the client's parameters. The client is answered at once,
+    /// or with the only server's answer.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
         if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is already initialized";
@@ -41,8 +42,11 @@ impl Hub {
         self.upstream.context.lifecycle =
             Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
         self.upstream.context.tell_client();
-        self.start_servers();
-        self.advance();
+        // Processes are started, and the list is built, once the answer is written.
+        if self.upstream.servers.can_introduce() {
+            self.answer_initialize();
+        }
+        self.starts = true;
     }
 
     /// Checks that a request follows `initialize`, or has the `_meta` of 2026-07-28.

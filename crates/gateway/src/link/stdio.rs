@@ -31,20 +31,22 @@ pub(super) fn serve_process(
         let (read, ended) = (read_stdout(stdout, &source, &heard, MAX_MESSAGE), child::child_ended(child, &ends));
         tokio::pin!(read, ended);
         // A process may close its output and run on, or a descendant may hold it open.
-        let how = tokio::select! {
+        let (how, is_wanted) = tokio::select! {
             () = &mut read => {
+                let is_wanted = ends.is_cancelled();
                 ends.cancel();
-                ended.await
+                (ended.await, is_wanted)
             }
             how = &mut ended => {
+                let is_wanted = ends.is_cancelled();
                 // Output that the process wrote before it ended may still be unread.
                 drop(tokio::time::timeout(LAST_WORDS, &mut read).await);
-                how
+                (how, is_wanted)
             }
         };
         drop(tokio::time::timeout(LAST_WORDS, said).await);
         let last = heard.lines().join(" | ");
-        if !last.is_empty() {
+        if !is_wanted && !last.is_empty() {
             // The lines may contain secrets: the reason is sent to models, the log is not.
             tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }

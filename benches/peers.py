@@ -1,6 +1,10 @@
 """Compares the tool selection of three frameworks with toolfold: same model, same 49 tools, same turns, over mocked HTTP.
 
     pip install -r bindings/python/tests/requirements.txt && python benches/peers.py
+    pip install fastmcp==4.2.3 && python benches/peers.py --retrieval ../shared/corpora/retrieval
+
+With --retrieval, it compares searches instead: FastMCP's and toolfold's over the same tools and recorded queries. The folder contains
+`NAME_tools.json` with `NAME_queries.jsonl` or `NAME_tasks.jsonl`, as `toolfold search --queries` reads them.
 
 The model is a script: it looks up a tool (in each framework's way), calls a tool that it never looked up with valid arguments,
 calls another one without arguments, repeats that call correctly, and ends. Every request body is read as the API would get it.
@@ -12,8 +16,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -32,6 +39,8 @@ WHOLE = {**CHART, **MORE, "y_title": "y", "style": 1, "width": 10, "height": 10,
 Call = tuple[str, dict[str, Any]]
 #: A blind valid call, a blind invalid one, the corrected one, and a call of a core tool.
 CALLS: list[Call] = [("copy_file", COPY), ("create_excel_chart", {}), ("create_excel_chart", WHOLE)]
+#: The numbers of results for which `toolfold search --queries` prints the recall.
+DEPTHS = (1, 5, 10, 20)
 LAST: Call = ("read_excel", {"file_path": "a.xlsx"})
 
 
@@ -182,7 +191,58 @@ def row(name: str, run: Callable[[Api, Ran, str], Any], mode: str) -> list[str]:
     return [name, mode, requests, f"{len(digests)}", f"{tokens[0]:,}" if tokens[0] else "?", f"{api.bytes:,}", blind, wrongly, right + ended]
 
 
+def fastmcp_search(tools: list[dict[str, Any]], rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Returns the first-turn tokens of FastMCP's search, and its recall at each depth, as an MCP client gets them."""
+    # Not imported by name, since the tests' environments do not have it.
+    fastmcp, search, kinds = (import_module(f"fastmcp{module}") for module in ("", ".server.transforms.search", ".tools"))
+    server = fastmcp.FastMCP("recorded", transforms=[search.BM25SearchTransform(max_results=max(DEPTHS))])
+    for tool in tools:
+        server.add_tool(kinds.Tool(name=tool["name"], description=tool.get("description") or "", parameters=tool["inputSchema"]))
+
+    async def ask() -> list[str]:
+        async with fastmcp.Client(server) as client:
+            seen = await client.list_tools()
+            listed: list[dict[str, Any]] = [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in seen]
+            sums = dict.fromkeys(DEPTHS, 0.0)
+            for row in rows:
+                answer: Any = await client.call_tool("search_tools", {"query": row["query"]})
+                found = [tool["name"] for tool in answer.structured_content["result"]]
+                for depth in DEPTHS:
+                    sums[depth] += sum(any(name in found[:depth] for name in tool) for tool in row["tools"]) / len(row["tools"])
+        tokens = toolfold.Engine(listed, arm="full").conversation("openai-chat", "gpt-4.1").tokens()[0]
+        return [f"{tokens:,}", *(f"{total / len(rows):.3f}" for total in sums.values())]
+
+    return asyncio.run(ask())
+
+
+def toolfold_search(file: Path, recorded: Path) -> list[str]:
+    """Returns the same of toolfold's arm `search`, and of its command."""
+    command = [sys.executable, "-m", "toolfold", "search", "--tools", str(file), "--queries", str(recorded), "--json"]
+    recall = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["recall"]["at"]
+    tokens = toolfold.Engine(file, arm="search").conversation("openai-chat", "gpt-4.1").tokens()[0]
+    return [f"{tokens:,}", *(f"{at['recall']:.3f}" for at in recall)]
+
+
+def compare_searches(folder: Path) -> None:
+    heads = ["queries", "number", "tools", "search", "first-turn tokens", *(f"R@{depth}" for depth in DEPTHS)]
+    print(f"| {' | '.join(heads)} |\n| {' | '.join(['---'] * len(heads))} |")
+    for file in sorted(folder.glob("*_tools.json")):
+        raw = json.loads(file.read_text())
+        tools = raw["tools"] if isinstance(raw, dict) else raw
+        for recorded in sorted(folder.glob(file.name.replace("_tools.json", "_*.jsonl"))):
+            rows = [json.loads(line) for line in recorded.read_text().splitlines() if line]
+            begin = [recorded.stem, str(len(rows)), str(len(tools))]
+            for cells in [
+                [*begin, f"FastMCP {version('fastmcp')}, BM25", *fastmcp_search(tools, rows)],
+                [*begin, f"toolfold {version('toolfold')}", *toolfold_search(file, recorded)],
+            ]:
+                print(f"| {' | '.join(cells)} |")
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["--retrieval"]:
+        compare_searches(Path(sys.argv[2]))
+        return
     modes = {
         "pydantic-ai": (pydantic_ai, "pydantic-ai-slim", ["all tools", "own search", "toolfold lean"]),
         "LangChain": (langchain, "langchain", ["all tools", "own selector", "toolfold lean"]),

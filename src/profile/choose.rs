@@ -27,8 +27,6 @@ pub struct Choice {
     pub reason: String,
 }
 
-impl Choice {}
-
 /// What is known about the environment of a session, for [`Arm::Auto`].
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]

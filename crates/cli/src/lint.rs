@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::builtin::EXCEL_PROFILE;
+use super::check::locked::from_root;
 use super::input::{self, InputArgs, load_profile};
 use super::out_file;
 use super::output::{Failure, Outcome, emit, emit_data, emit_json, progress, say_all, warn};
@@ -19,7 +20,7 @@ use crate::similar::did_you_mean;
 use toolfold::catalog::{Catalog, Format, MAX_BYTES};
 use toolfold::diagnostic::Severity;
 use toolfold::profile::{Assignment, ToolProfile};
-use toolfold_measure::lint::{Fixed, Options, RULES, fix, lint, rule};
+use toolfold_measure::lint::{Fixed, Options, RULES, fix, lint, lint_github, rule};
 use toolfold_measure::parts::Measurer;
 
 const AFTER_HELP: &str = "\
@@ -28,6 +29,7 @@ Examples:
   toolfold lint --mcp 'npx -y some-server'             the tools of a server
   toolfold lint --tools tools.json --wire openai-chat  what that API rejects is an error
   toolfold lint --tools new.json --against old.json    and what breaks its users
+  toolfold lint --tools new.json --against old.json --output github    in a pull request
   toolfold lint --tools tools.json --pairs             and tools that a model will confuse
   toolfold lint --tools tools.json --fix --out fixed.json    the mechanical fixes, applied
   toolfold lint --rules                                every rule
@@ -80,13 +82,27 @@ pub(super) struct LintArgs {
     #[arg(long, requires = "fix")]
     write: bool,
 
-    /// The findings as JSON (toolfold.lint/1)
+    /// Format of standard output
+    #[arg(long, value_name = "FORMAT", default_value = "text", conflicts_with_all = ["json", "fix"])]
+    output: Form,
+
+    /// The findings as JSON (toolfold.lint/1), as --output json
     #[arg(long, conflicts_with = "fix")]
     json: bool,
 
     /// Print every rule instead
     #[arg(long, exclusive = true)]
     rules: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Text for a terminal
+    Text,
+    /// The contract toolfold.lint/1
+    Json,
+    /// Annotations of GitHub Actions, at the lines of the list
+    Github,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -139,12 +155,26 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
     let bad = answer.total.errors > 0 || args.input.strict && answer.total.warnings > 0;
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
-    if args.json {
-        emit_json(&answer)?;
-    } else {
-        emit(&text::lint_text(&answer))?;
+    // A list that was converted while it was read has no lines.
+    let file =
+        list_file(&config)?.filter(|file| input::read_text(file, MAX_BYTES).is_ok_and(|text| text == source.text));
+    if file.is_some() {
+        answer.find_lines(&source.text);
+    }
+    match if args.json { Form::Json } else { args.output } {
+        Form::Json => emit_json(&answer)?,
+        Form::Text => emit(&text::lint_text(&answer))?,
+        Form::Github => emit_data(&lint_github(&answer, file.map(|file| from_root(&file)).as_deref()))?,
     }
     Ok(if bad { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// The file of the list, if it is one and not standard input.
+fn list_file(config: &Config) -> Result<Option<String>, Failure> {
+    Ok(match Source::strongest_source(config)? {
+        Source::File(file) if file != "-" => Some(file.to_owned()),
+        _ => None,
+    })
 }
 
 /// What the profile assigns to the tools; `None` if it is off.
@@ -172,14 +202,14 @@ fn known(id: &str) -> Result<(), Failure> {
 
 /// Fixes the list and reports the changes. Writes only what the flags ask for.
 fn fixed(args: &LintArgs, config: &Config, source: &Text, format: Option<Format>, options: &Options<'_>) -> Outcome {
-    let place = match (args.write, args.out.as_deref(), Source::strongest_source(config)?) {
-        (true, _, Source::File(file)) if file != "-" => {
+    let place = match (args.write, args.out.as_deref(), list_file(config)?) {
+        (true, _, Some(file)) => {
             // An input that is converted while it is read would be written in the converted format.
-            if input::read_text(file, MAX_BYTES)? != source.text {
+            if input::read_text(&file, MAX_BYTES)? != source.text {
                 return Err(Failure::wrong(format!("`{file}` is not a plain JSON list, so it is not overwritten"))
                     .help("write the fixed list to another file with --out"));
             }
-            Some(file.to_owned())
+            Some(file)
         }
         (true, ..) => {
             return Err(Failure::usage("--write requires a file with --tools").help("use --out"));

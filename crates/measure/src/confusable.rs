@@ -1,11 +1,13 @@
 //! Tools that a model will confuse: similar in words, or equal in form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use toolfold::catalog::{Catalog, Tool};
 use toolfold::profile::{Assignment, tool_index};
 use toolfold::search::{Found, Index};
+
+use crate::name_words::{Action, action, split};
 
 /// A sibling is close to a tool if its score for the tool's own words is at least this share of the
 /// tool's own score. Source: the design page on measuring.
@@ -34,7 +36,8 @@ pub struct Confusable {
 #[non_exhaustive]
 pub enum Likeness {
     /// For the name and the sentence of one tool, the other scores at least 0.9 of the tool's own
-    /// score. The value is the other's score divided by the tool's own.
+    /// score, and their names share a word and do not say by their verbs which is which. The value
+    /// is the other's score divided by the tool's own.
     Words(f64),
     /// The tools search different things by the same parameters, and no description states more
     /// than what is searched.
@@ -62,12 +65,17 @@ impl fmt::Display for Confusable {
 #[must_use]
 pub fn confusable(catalog: &Catalog, assignment: &Assignment) -> Vec<Confusable> {
     let index = tool_index(catalog, assignment);
+    let parts = Parts::of_all(catalog);
     let mut pairs: BTreeMap<[usize; 2], f64> = BTreeMap::new();
     for (tool, (own, assigned)) in catalog.iter().zip(assignment.tools.iter()).enumerate() {
         let words = format!("{} {}", own.name(), assigned.sentence(own));
         for (other, closeness) in close_to(&index, &words, tool) {
-            let most = pairs.entry([tool.min(other), tool.max(other)]).or_default();
-            *most = most.max(closeness);
+            if let (Some(one), Some(two)) = (parts.get(tool), parts.get(other))
+                && one.may_be_taken_for(two)
+            {
+                let most = pairs.entry([tool.min(other), tool.max(other)]).or_default();
+                *most = most.max(closeness);
+            }
         }
     }
     let names = |places: &[usize]| places.iter().filter_map(|at| Some(catalog.at(*at)?.name().to_string())).collect();
@@ -81,6 +89,46 @@ pub fn confusable(catalog: &Catalog, assignment: &Assignment) -> Vec<Confusable>
         }
     }
     found
+}
+
+/// What a tool's name consists of: the verb, and what it is applied to.
+#[derive(Debug)]
+struct Parts {
+    actions: BTreeSet<Action>,
+    /// Without the word of a server, and in the singular.
+    objects: BTreeSet<String>,
+}
+
+impl Parts {
+    /// The parts of each tool's name, in catalog order.
+    fn of_all(catalog: &Catalog) -> Vec<Self> {
+        let names: Vec<Vec<String>> = catalog.iter().map(|tool| split(tool.name().as_str())).collect();
+        let mut firsts: BTreeMap<&str, usize> = BTreeMap::new();
+        for first in names.iter().filter_map(|words| words.first()) {
+            *firsts.entry(first).or_default() += 1;
+        }
+        let of_server = |word: &str| firsts.get(word).is_some_and(|count| count * 4 > names.len());
+        let mut parts = Vec::new();
+        for words in &names {
+            let mut own = Self { actions: BTreeSet::new(), objects: BTreeSet::new() };
+            for (at, word) in words.iter().enumerate() {
+                match action(word) {
+                    Some(action) => drop(own.actions.insert(action)),
+                    None if at == 0 && words.len() > 1 && of_server(word) => {}
+                    None => drop(own.objects.insert(word.strip_suffix('s').unwrap_or(word).to_owned())),
+                }
+            }
+            parts.push(own);
+        }
+        parts
+    }
+
+    /// Names of different things are not confused, and neither are names of different actions.
+    fn may_be_taken_for(&self, other: &Self) -> bool {
+        let same_action =
+            self.actions.is_empty() || other.actions.is_empty() || !self.actions.is_disjoint(&other.actions);
+        same_action && !self.objects.is_disjoint(&other.objects)
+    }
 }
 
 /// The other tools that are found about as well as a tool, each with its closeness.
@@ -159,12 +207,40 @@ mod tests {
         let known = [
             ("filesystem", 2),
             ("git", 0),
-            ("github", 2),
+            ("github", 1),
             ("gmail", 0),
-            ("grafana", 8),
-            ("atlassian", 14),
-            ("playwright_allcaps", 1),
+            ("grafana", 7),
+            ("atlassian", 11),
+            ("playwright_allcaps", 0),
         ];
         assert_eq!(counts, known);
+    }
+
+    /// Names decide whether two tools that are close in words can be taken for each other.
+    #[test]
+    fn different_actions_and_different_things_are_no_pair() {
+        let names =
+            ["get_value", "set_value", "remove_value", "deleteValues", "retrieve_value", "delete_note", "user_values"];
+        let tools: Vec<serde_json::Value> = names.iter().map(|name| serde_json::json!({ "name": name })).collect();
+        let catalog = Catalog::import(&serde_json::json!(tools).to_string(), "tools", None).value;
+        let parts = Parts::of_all(&catalog);
+        let mut taken = Vec::new();
+        for (at, one) in parts.iter().enumerate() {
+            for (other, two) in parts.iter().enumerate().skip(at + 1) {
+                if one.may_be_taken_for(two) {
+                    taken.push((names[at], names[other]));
+                }
+            }
+        }
+        let known = [
+            ("get_value", "retrieve_value"),
+            ("get_value", "user_values"),
+            ("set_value", "user_values"),
+            ("remove_value", "deleteValues"),
+            ("remove_value", "user_values"),
+            ("deleteValues", "user_values"),
+            ("retrieve_value", "user_values"),
+        ];
+        assert_eq!(taken, known);
     }
 }

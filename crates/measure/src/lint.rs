@@ -13,6 +13,7 @@ mod annotations;
 mod find;
 mod fix;
 mod found;
+mod github;
 mod list;
 mod names;
 mod narrowed;
@@ -31,6 +32,7 @@ mod words;
 
 pub use fix::{Fixed, fix};
 pub use found::{Edit, Finding, Lint, Total};
+pub use github::lint_github;
 pub use rules::{Group, RULES, Rule};
 
 use toolfold::catalog::Catalog;

@@ -2,41 +2,8 @@
 
 use super::found::Found;
 use super::rules::{HINTS_DISAGREE, READ_ONLY};
-use super::view::{View, split};
-
-/// Verbs at the beginning of a name that change something. Words that can be nouns (`update`,
-/// `set`, `post`) count only in first position.
-const CHANGES: [&str; 29] = [
-    "delete",
-    "remove",
-    "create",
-    "update",
-    "write",
-    "insert",
-    "drop",
-    "send",
-    "set",
-    "edit",
-    "rename",
-    "move",
-    "upload",
-    "overwrite",
-    "destroy",
-    "purge",
-    "truncate",
-    "revoke",
-    "merge",
-    "publish",
-    "uninstall",
-    "install",
-    "append",
-    "replace",
-    "modify",
-    "archive",
-    "transfer",
-    "cancel",
-    "erase",
-];
+use super::view::View;
+use crate::name_words::{Action, action, split};
 
 pub(super) fn check_annotations(found: &mut Found<'_>, view: &View<'_>) {
     let Some(hints) = view.tool.annotations() else { return };
@@ -49,8 +16,9 @@ pub(super) fn check_annotations(found: &mut Found<'_>, view: &View<'_>) {
     let name = view.tool.name().as_str();
     let own = name.rsplit("__").next().unwrap_or(name);
     let words = split(own);
-    // The server's prefix may precede the verb.
-    let verb = words.iter().take(2).find(|word| CHANGES.contains(&word.as_str()));
+    // The server's prefix may precede the verb. What adds numbers changes nothing.
+    let changes = |word: &&String| matches!(action(word), Some(Action::Change(_))) && *word != "add";
+    let verb = words.iter().take(2).find(changes);
     let looks = words
         .iter()
         .any(|word| ["get", "list", "search", "find", "check", "validate", "preview"].contains(&word.as_str()));

@@ -2,6 +2,7 @@
 //!
 //! Everything else keeps every byte: order, indentation, number spellings, unknown members.
 
+mod lines;
 mod spans;
 mod splice;
 
@@ -85,6 +86,25 @@ impl Place<'_> {
         let mut path = self.schema.clone();
         path.extend(at.strip_prefix("/parameters")?.split('/').skip(1).map(unescaped));
         Some(path)
+    }
+}
+
+impl Place<'_> {
+    /// The start of the value at a path from the tool, or of the nearest one around it. The
+    /// schema's key may be another one that means the same.
+    fn nearest(&self, path: &[String]) -> usize {
+        let under = SCHEMAS.iter().find_map(|key| {
+            let at = path.iter().take(2).position(|token| token == key)?;
+            path.get(at + 1..)
+        });
+        let mut whole = under.map_or_else(Vec::new, |_| self.schema.clone());
+        whole.extend(under.unwrap_or(path).iter().cloned());
+        let mut nearest = self.tool;
+        for token in &whole {
+            let Some(inner) = nearest.at_path(std::slice::from_ref(token)) else { break };
+            nearest = inner;
+        }
+        nearest.start
     }
 }
 

@@ -44,6 +44,9 @@ pub struct Finding {
     /// finding is about the whole tool.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pointer: String,
+    /// The line of the place in the list's text, counted from 1, after [`Lint::find_lines`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// What is wrong: lower case, no full stop.
     pub reason: String,
     /// How to fix it.
@@ -176,6 +179,7 @@ impl<'o> Found<'o> {
             severity,
             tool: self.tool.clone(),
             pointer,
+            line: None,
             reason: toolfold::diagnostic::visible(&reason.into()).into_owned(),
             fix: rule.fix,
             costs: None,

@@ -4,6 +4,7 @@ mod against;
 mod cases;
 mod corpus;
 mod fixing;
+mod lines;
 
 use std::collections::BTreeSet;
 

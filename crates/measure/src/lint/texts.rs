@@ -9,7 +9,8 @@ use super::rules::{
     EXAMPLES_INSIDE, LONG_DESCRIPTION, LONG_PARAMETER, LOOSE_SPACE, NO_DESCRIPTION, NOT_ALONE, RESTATES_TOOL,
     UNKNOWN_TOOL,
 };
-use super::view::{View, first_names, short_line, split};
+use super::view::{View, first_names, short_line};
+use crate::name_words::split;
 
 /// The maximum length of a description, in characters; most tools have a third of it.
 const LONG: usize = 2_000;

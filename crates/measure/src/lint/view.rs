@@ -144,27 +144,6 @@ fn strings<'t>(at: &str, value: &'t Value, all: &mut Vec<(String, &'t str)>) {
     }
 }
 
-/// The words of a text in lower case, with camel case names split.
-pub(super) fn split(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut before = ' ';
-    for c in text.chars() {
-        if !c.is_alphanumeric() {
-            before = ' ';
-            continue;
-        }
-        let begins = !before.is_alphanumeric() || before.is_lowercase() && c.is_uppercase();
-        if begins {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.extend(c.to_lowercase());
-        }
-        before = c;
-    }
-    words
-}
-
 pub(super) fn short_line(text: &str) -> String {
     const MOST: usize = 60;
     let words: Vec<&str> = text.split_whitespace().take(24).collect();

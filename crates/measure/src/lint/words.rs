@@ -7,7 +7,8 @@ use super::rules::{
     DEFAULT_IN_WORDS, ENUM_IN_WORDS, FORMAT_IN_WORDS, JSON_IN_WORDS, LIST_IN_WORDS, RANGE_IN_WORDS, RESTATES_NAME,
     RESTATES_TYPE, TITLE_RESTATES, UNDESCRIBED,
 };
-use super::view::{Node, View, first_names, short_line, split};
+use super::view::{Node, View, first_names, short_line};
+use crate::name_words::split;
 
 /// Keywords that already constrain a value.
 const SAYS: [&str; 10] =

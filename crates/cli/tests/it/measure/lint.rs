@@ -107,6 +107,30 @@ fn an_earlier_list_shows_what_breaks() {
     let _ = std::fs::remove_dir_all(&folder);
 }
 
+/// What a pull request shows that breaks a nested schema: the sentence, at its line.
+#[test]
+fn a_breaking_change_is_annotated_at_its_line() {
+    let folder = std::env::temp_dir().join(format!("toolfold-lint-github-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("agent")).unwrap();
+    std::fs::create_dir_all(folder.join(".git")).unwrap();
+    let list = |kind: &str| {
+        format!(
+            "[{{\"name\": \"order\", \"inputSchema\": {{\"type\": \"object\", \"properties\": {{\n\"lines\": {{\"type\": \"array\", \
+             \"items\": {{\"type\": \"object\", \"properties\": {{\n\"count\": {{\"type\": \"{kind}\"}}}}}}}}}}}}}}]"
+        )
+    };
+    std::fs::write(folder.join("agent/old.json"), list("integer")).unwrap();
+    std::fs::write(folder.join("agent/tools.json"), list("string")).unwrap();
+    let args =
+        ["lint", "--tools", "tools.json", "--against", "old.json", "--output", "github", "--min-severity", "error"];
+    let (code, out, err) = super::check::run(&folder.join("agent"), &args);
+    assert_eq!(code, 1, "{err}");
+    let known = "::error file=agent/tools.json,line=3,title=toolfold lint%3A type-changed::`order`: `lines[].count` no longer \
+                 accepts integer%0Aaccept the old types, too\n";
+    assert_eq!(out, known);
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
 #[test]
 fn rules_are_listed_and_unknown_ones_rejected() {
     let (code, out, _) = from_stdin(&["lint", "--rules"], "");

@@ -68,7 +68,7 @@ impl Conversation {
 
     /// Drops the results of a call's message if all calls of the message have ended.
     pub(super) fn drop_results_if_closed(&mut self, own: &CallId) {
-        let Some(record) = self.state.calls.get(own) else { return };
+        let Some(record) = self.state.calls.get(own).filter(|_| !self.results.0.is_empty()) else { return };
         let message = record.identity.message;
         if !self.is_open(message) {
             let calls = &self.state.calls;

@@ -59,7 +59,7 @@ use self::upstream::Upstream;
 use self::view::View;
 use crate::backlog::Backlog;
 use crate::client::{Client, ToHub};
-use crate::link::{Event, Incoming};
+use crate::link::{Event, Failure, Inbox, Incoming};
 use crate::rpc::{Answer, Id, Message, Request, code, error_member, raw};
 use crate::settings::Settings;
 use crate::state::OnConflict;
@@ -72,9 +72,6 @@ const TICK: Duration = Duration::from_millis(250);
 /// Capacity of the queues of incoming messages. A sender waits while its queue is full.
 const INBOX: usize = 1024;
 
-/// Capacity of the queue of servers' messages, which may be large.
-const FROM_SERVERS: usize = 128;
-
 /// Maximum time that running calls get to finish after a shutdown request.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -86,6 +83,8 @@ pub struct Hub {
     rounds: Rounds,
     view: View,
     backlog: Backlog,
+    /// Whether the servers are started once the queued messages for the client are written.
+    starts: bool,
     /// Deadline after which running calls are dropped at shutdown; `None` while the gateway runs.
     ends: Option<Instant>,
 }
@@ -104,7 +103,7 @@ impl Hub {
         begin: Begin,
     ) -> (mpsc::Sender<ToHub>, tokio::task::JoinHandle<()>) {
         let (to, clients) = mpsc::channel(INBOX);
-        let (inbox, servers) = mpsc::channel(FROM_SERVERS);
+        let (inbox, servers) = Inbox::new();
         // The only server is waited for, so its stored list is not needed.
         let several = settings.servers.len() > 1;
         let started = |own| if several { Server::from_capture(own) } else { Server::default() };
@@ -122,6 +121,7 @@ impl Hub {
             rounds: Rounds::default(),
             view,
             backlog: begin.backlog.clone(),
+            starts: false,
             ends: None,
         };
         for at in 0..hub.upstream.servers.len() {
@@ -160,6 +160,11 @@ impl Hub {
                 () = tokio::time::sleep_until(held.unwrap_or_else(Instant::now)), if held.is_some() => {
                     self.give_held(Instant::now(), &mut clients);
                 }
+            }
+            if std::mem::take(&mut self.starts) {
+                tokio::task::yield_now().await;
+                self.start_servers();
+                self.advance();
             }
             if self.ends.is_some_and(|ends| self.upstream.requests.running.is_empty() || Instant::now() >= ends) {
                 break;
@@ -201,7 +206,7 @@ impl Hub {
     }
 
     fn handle_incoming(&mut self, incoming: Incoming) {
-        let Incoming { server, run, event } = incoming;
+        let Incoming { server, run, event, room: _room } = incoming;
         // Messages of an earlier run are ignored.
         if self.upstream.servers.get(server).is_none_or(|own| own.run != run) {
             return;
@@ -215,7 +220,7 @@ impl Hub {
                     );
                     return;
                 };
-                self.answered_by_server(server, id, answer);
+                self.answered_by_server(server, id, (answer, None));
             }
             Event::Message { message: Message::Request(request), of } => {
                 self.upstream.asked_by_server(&mut self.pending_input, server, of, request);
@@ -224,7 +229,13 @@ impl Hub {
             Event::Message { message: Message::Fault(_, error), .. } => {
                 // It can only be the answer to the one open request.
                 if let Some(id) = self.upstream.requests.only_pending(server) {
-                    self.answered_by_server(server, id, Err(error));
+                    self.answered_by_server(server, id, (Err(error), None));
+                }
+            }
+            Event::Failed(id, failure) => self.answered_by_server(server, id, failure.answer()),
+            Event::TooLong(outline) => {
+                if let Some(id) = pending::drop_message(&self.upstream, server, &outline) {
+                    self.answered_by_server(server, id, Failure::too_large().answer());
                 }
             }
             Event::Session(session) => self.upstream.servers.has_session_at(server, session),
@@ -275,7 +286,7 @@ impl Hub {
         let is_known = match request.method.as_str() {
             "tools/list" | "tools/call" => servers.all_known(),
             "server/discover" => servers.can_introduce(),
-            _ => servers.all_settled(),
+            method => servers.have_settled_for(method),
         };
         if !is_known && !servers.is_late() || self.upstream.calls_coming_tool(&self.view.names.given.tools, &request) {
             // A held request can be cancelled.

@@ -10,7 +10,7 @@ pub mod dashboard;
 pub mod error;
 pub mod front;
 pub mod hub;
-pub mod lines;
+mod lines;
 pub mod link;
 pub mod names;
 pub mod object;

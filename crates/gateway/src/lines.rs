@@ -1,15 +1,18 @@
 //! Lines of bounded length.
 
+mod outline;
+
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
+pub(crate) use self::outline::Outline;
+
 /// The result of reading a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Line {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
     /// A line, without its end.
     Whole,
-    /// A line that exceeds the limit; its content is dropped.
-    TooLong,
+    /// A line that exceeds the limit; only its outline is stored.
+    TooLong(Outline),
     /// The end of the stream.
     End,
 }
@@ -18,36 +21,45 @@ pub enum Line {
 ///
 /// # Errors
 /// Errors of the reader.
-pub async fn read_line(
+pub(crate) async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     buffer: &mut Vec<u8>,
     most: usize,
 ) -> std::io::Result<Line> {
+    /// The part of a long line that is read before other tasks run.
+    const AT_ONCE: usize = 1024 * 1024;
     buffer.clear();
     // Releases the memory of a large message.
-    buffer.shrink_to(1024 * 1024);
-    let mut too_long = false;
+    buffer.shrink_to(AT_ONCE);
+    let mut too_long: Option<Outline> = None;
     loop {
         let available = reader.fill_buf().await?;
         if available.is_empty() {
             return Ok(match (too_long, buffer.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Whole,
+                (Some(outline), _) => Line::TooLong(outline),
+                (None, true) => Line::End,
+                (None, false) => Line::Whole,
             });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
-        if too_long || buffer.len() + part.len() > most {
-            too_long = true;
-            buffer.clear();
-        } else {
-            buffer.extend_from_slice(part);
+        match &mut too_long {
+            Some(outline) => outline.read(part),
+            None if buffer.len() + part.len() > most => {
+                let mut outline = Outline::default();
+                for part in std::mem::take(buffer).chunks(AT_ONCE) {
+                    outline.read(part);
+                    tokio::task::yield_now().await;
+                }
+                outline.read(part);
+                too_long = Some(outline);
+            }
+            None => buffer.extend_from_slice(part),
         }
         let used = end.map_or(part.len(), |end| end + 1);
         reader.consume(used);
         if end.is_some() {
-            return Ok(if too_long { Line::TooLong } else { Line::Whole });
+            return Ok(too_long.map_or(Line::Whole, Line::TooLong));
         }
     }
 }
@@ -67,10 +79,10 @@ mod tests {
             if line == Line::End {
                 break;
             }
-            seen.push((line, String::from_utf8(buffer.clone()).unwrap()));
+            seen.push((matches!(line, Line::TooLong(_)), String::from_utf8(buffer.clone()).unwrap()));
         }
-        let whole = |text: &str| (Line::Whole, text.to_owned());
-        let expected = [whole("one"), whole(""), (Line::TooLong, String::new()), whole("two\r"), whole("last")];
+        let whole = |text: &str| (false, text.to_owned());
+        let expected = [whole("one"), whole(""), (true, String::new()), whole("two\r"), whole("last")];
         assert_eq!(seen, expected);
     }
 }

@@ -3,6 +3,7 @@
 mod child;
 mod environment;
 mod http;
+mod inbox;
 mod stdio;
 
 use std::collections::BTreeMap;
@@ -18,8 +19,10 @@ pub(crate) use self::child::raise_open_files;
 pub use self::child::{Groups, report_groups};
 pub use self::environment::Inherit;
 pub use self::http::auth;
+pub(crate) use self::inbox::{Inbox, Incoming};
 use crate::error::GatewayError;
-use crate::rpc::{Message, Request};
+use crate::lines::Outline;
+use crate::rpc::{Answer, Message, Request, code, error_member};
 
 /// Maximum size of an incoming message, in bytes.
 pub const MAX_MESSAGE: usize = 256 * 1024 * 1024;
@@ -57,22 +60,9 @@ pub enum Target {
     },
 }
 
-/// An event of a server.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Incoming {
-    /// The index of the server in the configuration.
-    pub server: usize,
-    /// The number of the server's run: events of an earlier run are ignored.
-    pub run: u64,
-    /// The event.
-    pub event: Event,
-}
-
 /// The kinds of events.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum Event {
+pub(crate) enum Event {
     /// A message. `of` is the gateway's request whose response stream delivered it, if the
     /// transport has such streams.
     Message {
@@ -81,10 +71,52 @@ pub enum Event {
         /// The request.
         of: Option<u64>,
     },
+    /// The gateway's request with this id has failed, and the server will not answer it.
+    Failed(u64, Failure),
+    /// A message that exceeds [`MAX_MESSAGE`].
+    TooLong(Outline),
     /// The id of the session that the server assigned.
     Session(String),
     /// The connection has ended, with the reason.
     Closed(String),
+}
+
+/// Why a request has no answer from its server. Not an error of the server: a server may use any
+/// code in its errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The server has not received the request.
+    NotSent,
+    /// The server may have carried out the request.
+    NoAnswer,
+    /// The server has ended.
+    Ended,
+    /// The server's answer exceeds [`MAX_MESSAGE`].
+    TooLarge,
+    /// The server requires a login.
+    LoginNeeded,
+    /// The server rejected the HTTP request.
+    Rejected,
+}
+
+/// A failed request.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) cause: Cause,
+    /// The reason, for the client.
+    pub(crate) why: String,
+}
+
+impl Failure {
+    pub(crate) fn too_large() -> Self {
+        Self { cause: Cause::TooLarge, why: format!("its answer exceeds {MAX_MESSAGE} bytes") }
+    }
+
+    /// The error for the client that sent the request, with the cause.
+    pub(crate) fn answer(&self) -> (Answer, Option<Cause>) {
+        let code = if self.cause == Cause::LoginNeeded { code::LOGIN_NEEDED } else { code::INTERNAL };
+        (Err(error_member(code, &self.why)), Some(self.cause))
+    }
 }
 
 #[derive(Debug)]
@@ -98,7 +130,7 @@ pub(crate) enum Outgoing {
 
 /// The sending half. Dropping it ends the connection and its process.
 #[derive(Debug)]
-pub struct Link {
+pub(crate) struct Link {
     to: mpsc::UnboundedSender<Outgoing>,
     ends: tokio_util::sync::DropGuard,
     /// Whether the session at the server stays open after the connection ends.
@@ -146,12 +178,7 @@ impl Link {
     ///
     /// # Errors
     /// [`GatewayError`] if the program cannot be started or the URL is invalid.
-    pub fn connect(
-        target: &Target,
-        server: usize,
-        run: u64,
-        inbox: &mpsc::Sender<Incoming>,
-    ) -> Result<Self, GatewayError> {
+    pub(crate) fn connect(target: &Target, server: usize, run: u64, inbox: &Inbox) -> Result<Self, GatewayError> {
         Self::resume(target, server, run, inbox, None)
     }
 
@@ -159,7 +186,7 @@ impl Link {
         target: &Target,
         server: usize,
         run: u64,
-        inbox: &mpsc::Sender<Incoming>,
+        inbox: &Inbox,
         resumed: Option<Resumed>,
     ) -> Result<Self, GatewayError> {
         let stays = Arc::new(AtomicBool::new(false));
@@ -183,7 +210,7 @@ impl Link {
     /// Ends the connection and waits until it has ended: pending messages are sent, and the process
     /// has time to exit. Also ends the session at the server, unless it `stays` open for another
     /// connection.
-    pub async fn closed(self, stays: bool) {
+    pub(crate) async fn closed(self, stays: bool) {
         let Self { to, ends, stays: flag, done, heard: _ } = self;
         flag.store(stays, Ordering::Release);
         drop((to, ends));
@@ -195,17 +222,17 @@ impl Link {
     }
 
     /// Sends a message. Messages sent after the end of the connection are dropped.
-    pub fn send(&self, message: Message) {
+    pub(crate) fn send(&self, message: Message) {
         drop(self.to.send(Outgoing::Message(message)));
     }
 
     /// Abandons a request.
-    pub fn abandon(&self, id: u64) {
+    pub(crate) fn abandon(&self, id: u64) {
         drop(self.to.send(Outgoing::Abandon(id)));
     }
 
     /// Sets the negotiated protocol version.
-    pub fn agreed(&self, version: &str) {
+    pub(crate) fn agreed(&self, version: &str) {
         drop(self.to.send(Outgoing::Version(version.to_owned())));
     }
 }
@@ -214,13 +241,13 @@ impl Link {
 pub(crate) struct Source {
     server: usize,
     run: u64,
-    inbox: mpsc::Sender<Incoming>,
+    inbox: Inbox,
 }
 
 impl Source {
     /// Sends an event; waits while the queue is full. Returns `false` if the gateway has ended.
     async fn tell(&self, event: Event) -> bool {
-        self.inbox.send(Incoming { server: self.server, run: self.run, event }).await.is_ok()
+        self.inbox.send(self.server, self.run, event).await
     }
 
     async fn message(&self, message: Message, of: Option<u64>) -> bool {

@@ -219,6 +219,15 @@ pub(crate) struct Withheld {
     pub(crate) change: Option<(Definition, Definition)>,
 }
 
+/// The result of comparing a server's list with its pins.
+#[derive(Default)]
+struct Compared {
+    withheld: BTreeMap<String, Withheld>,
+    /// The tools that were pinned, except at the first list: added ones, and changed ones with
+    /// their changed fields.
+    pinned: Vec<(String, Option<String>)>,
+}
+
 /// The pins of a tenant's servers, and what happens to tools that differ from them.
 #[derive(Debug, Clone)]
 pub struct Pins {
@@ -249,8 +258,15 @@ impl Pins {
         let stated: Vec<(&String, Option<Definition>)> =
             tools.iter().map(|(name, tool)| (name, definition(tool))).collect();
         let mut compared = None;
+        // A store may run the comparison several times. The last one counts.
         let changed = self.store.change_pins(server, &mut |pins| compared = Some(self.compare(server, pins, &stated)));
-        match (compared, changed) {
+        for (tool, fields) in compared.iter().flat_map(|own| &own.pinned) {
+            match fields {
+                None => tracing::warn!(server = server.name, tool, "pinned a tool that the server has added"),
+                Some(fields) => tracing::warn!(server = server.name, tool, fields, "accepted a changed tool"),
+            }
+        }
+        match (compared.map(|own| own.withheld), changed) {
             (Some(withheld), Ok(())) => withheld,
             (Some(withheld), Err(why)) => {
                 tracing::error!(server = server.name, "its pins are not stored, so later changes are missed: {why}");
@@ -270,10 +286,10 @@ impl Pins {
         server: &ServerSettings,
         pins: &mut ServerPins,
         stated: &[(&String, Option<Definition>)],
-    ) -> BTreeMap<String, Withheld> {
+    ) -> Compared {
         // The first list of a server is trusted.
         let is_first = pins.tools.is_empty();
-        let mut withheld = BTreeMap::new();
+        let Compared { mut withheld, mut pinned } = Compared::default();
         for (name, stated) in stated {
             let Some(stated) = stated else {
                 let why = "its definition cannot be read".to_owned();
@@ -290,11 +306,7 @@ impl Pins {
             if is_new && (is_first || self.on_change != OnChange::Strict) {
                 pin.accepted = Some(stated.clone());
                 if !is_first {
-                    tracing::warn!(
-                        server = server.name,
-                        tool = name.as_str(),
-                        "pinned a tool that the server has added"
-                    );
+                    pinned.push(((*name).clone(), None));
                 }
                 continue;
             }
@@ -308,7 +320,7 @@ impl Pins {
             }
             let fields = pin.waiting().join(", ");
             if self.on_change == OnChange::Accept {
-                tracing::warn!(server = server.name, tool = name.as_str(), fields, "accepted a changed tool");
+                pinned.push(((*name).clone(), Some(fields)));
                 pin.accept();
                 continue;
             }
@@ -321,7 +333,7 @@ impl Pins {
             let help = format!("`toolfold pins diff {}` shows it, and `toolfold pins accept` accepts it", server.name);
             withheld.insert((*name).clone(), Withheld { why: format!("{why}; {help}"), change });
         }
-        withheld
+        Compared { withheld, pinned }
     }
 
     /// Accepts a changed definition, if the server still states it.

@@ -29,10 +29,6 @@ pub mod code {
     pub const INTERNAL: i64 = -32603;
     /// A server requires a login. Implementations define -32000 to -32019.
     pub const LOGIN_NEEDED: i64 = -32010;
-    /// A call did not reach its server. The gateway's own, never sent to clients.
-    pub(crate) const NOT_SENT: i64 = -32011;
-    /// A server ended during a call. The gateway's own, never sent to clients.
-    pub(crate) const NO_ANSWER: i64 = -32012;
     /// HTTP headers and body differ.
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The client lacks a capability that the request needs.
@@ -256,8 +252,8 @@ impl Notification {
 impl Fault {
     /// The fault of a message that is too long.
     #[must_use]
-    pub fn too_long(most: usize) -> Self {
-        fault(code::INVALID_REQUEST, format!("the message exceeds {most} bytes"), None)
+    pub fn too_long(most: usize, id: Option<Id>) -> Self {
+        fault(code::INVALID_REQUEST, format!("the message exceeds {most} bytes"), id)
     }
 
     /// The fault of a message that is not UTF-8.

@@ -38,7 +38,7 @@ impl State {
     /// Whether an earlier call with the same target and arguments ran with a note.
     pub(in crate::conversation) fn was_noted(&self, digest: &str) -> bool {
         let noted = |became: &Became| matches!(became, Became::Forwarded { notes, .. } if notes.note.is_some());
-        self.calls.values().any(|record| record.digest == digest && noted(&record.became))
+        self.calls.values().any(|record| noted(&record.became) && record.digest == digest)
     }
 
     /// The number of remembered calls with a label.

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::keys::{self, Key};
 use super::parse;
-use super::scope::Ruling;
+use super::scope::{Ruling, join_ignored};
 use super::settings::Settings;
 use super::{Config, ConfigFile, ConfigScope, Origin, Setting, file};
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
@@ -53,6 +53,7 @@ impl Config {
     }
 
     fn take_file(&mut self, file: &ConfigFile<'_>, written: file::Written, diagnostics: &mut Vec<Diagnostic>) {
+        let start = diagnostics.len();
         for (name, options, place) in written.servers {
             let options = options.with_absolute_paths(file);
             let own = self.servers.entry(name.clone()).or_default();
@@ -77,6 +78,7 @@ impl Config {
                 }
             }
         }
+        join_ignored(diagnostics, start);
     }
 
     /// Applies the environment. The original design's variable is weaker than the one for an arm.

@@ -3,6 +3,9 @@
 use super::{ConfigFile, ConfigScope, Key, Settings};
 use toolfold::diagnostic::{Diagnostic, Place};
 
+/// The code of warnings about ignored values.
+const IGNORED: &str = "ignored-setting";
+
 /// Which configuration files may set a key. A project's file may come with a cloned repository, so
 /// every key states its scope; there is no default.
 #[derive(Debug, Clone, Copy)]
@@ -61,17 +64,27 @@ impl Key {
     }
 }
 
+/// Joins the warnings from `start` on about a file's ignored values that have the same help.
+pub(super) fn join_ignored(diagnostics: &mut Vec<Diagnostic>, start: usize) {
+    for own in diagnostics.split_off(start) {
+        let same = |other: &&mut Diagnostic| own.code == IGNORED && other.code == IGNORED && other.help == own.help;
+        match diagnostics.iter_mut().skip(start).find(same) {
+            Some(other) => other.message = format!("{}; {}", other.message, own.message),
+            None => diagnostics.push(own),
+        }
+    }
+}
+
 /// The warning that a project's value is ignored.
 pub(super) fn ignored(what: &str, reason: &str, place: &Place) -> Diagnostic {
     let help = "set it in your own configuration or with --config FILE, or trust this folder: [trust] workspaces";
-    Diagnostic::warning("ignored-setting", place.clone(), format!("`{what}` is ignored: {reason}")).help(help)
+    Diagnostic::warning(IGNORED, place.clone(), format!("`{what}` is ignored: {reason}")).help(help)
 }
 
 /// The warning that a project's file names a file outside its folder. `toolfold lock` writes there.
 fn outside(key: &Key, place: &Place) -> Diagnostic {
     let message = format!("`{}` is ignored: a project's lock must be in its folder", key.name);
-    Diagnostic::warning("ignored-setting", place.clone(), message)
-        .help("name another with --lock, or in your own configuration")
+    Diagnostic::warning(IGNORED, place.clone(), message).help("name another with --lock, or in your own configuration")
 }
 
 /// Whether a path cannot lead out of the folder that it is relative to.

@@ -237,7 +237,8 @@ fn server(settings: &ServerSettings, seen: &Seen, probed: &Probed, meter: &Meter
     let tools = listed.map_or(0, |list| list.tools.len());
     let offered = probed.origins.values().filter(|own| own.of == settings.name).count();
     let why = match (&seen.down, listed) {
-        (Some(why), _) => Some(why.clone()),
+        (Some(why), _) if seen.output.is_empty() => Some(why.clone()),
+        (Some(why), _) => Some(format!("{why}; its last output: {}", seen.output.join(" | "))),
         (None, None) => {
             Some("it did not list its tools in time (start_timeout of its table in [gateway.server])".to_owned())
         }

@@ -151,6 +151,12 @@ impl OpenLayers {
         } else {
             Layers::showing(&self.config)?
         };
+        // A client's answers arrive in the conversation itself, so that no channel is compared. A
+        // channel would only make the same call differ in the resumed session.
+        let policy = policy.map(|mut policy| {
+            policy.channel = None;
+            policy
+        });
         let approver = person.map(|Person { approver, .. }| Arc::new(approver.named(format!("the client of `{id}`"))));
         let made = Arc::new(Own { policy, skills, skill_tools, approver });
         own.insert(id.to_owned(), made.clone());

@@ -20,6 +20,8 @@ use toolfold_gateway::watch::{Observed, Watch};
 pub(super) struct Seen {
     /// Why it is down; `None` while it is up.
     pub(super) down: Option<String>,
+    /// The last lines of its output that were not messages.
+    pub(super) output: Vec<String>,
     /// Time until its first response, in milliseconds.
     pub(super) ms: Option<i64>,
     pub(super) list: Option<Capture>,
@@ -95,6 +97,9 @@ impl Watch for DoctorLayers {
                 let seen = probed.servers.entry((*name).to_owned()).or_default();
                 seen.down = down.map(str::to_owned);
                 seen.ms.get_or_insert(ms);
+            }
+            Observed::Heard { name, lines } => {
+                probed.servers.entry((*name).to_owned()).or_default().output = lines.to_vec();
             }
             Observed::Listed { name, list } => {
                 probed.servers.entry((*name).to_owned()).or_default().list = Some((*list).clone());

@@ -165,6 +165,16 @@ fn a_newcomer_imports_a_client_and_runs_the_block() {
     assert_eq!(report["collisions"][0]["shown"], json!({"docs": "docs_search", "github": "search"}));
     assert_eq!((&report["policy"]["configured"], &report["shown"]["entries"]), (&json!(false), &json!(4)));
 
+    // Without --config, the file is a project's.
+    let more = format!("{config}\n[gateway.server.docs]\ninherit = [\"HOME\"]\nnamespace = \"d\"\n");
+    std::fs::write(own.path("project/toolfold.toml"), more).unwrap();
+    let (_, err) = texts(&own.run(&["report", "--mcp-config", "toolfold-servers.json"]));
+    assert_eq!(err.matches("ignored-setting").count(), 1, "{err}");
+    for name in ["gateway.servers", "gateway.server.docs.inherit", "gateway.server.docs.namespace"] {
+        assert!(err.contains(&format!("`{name}` is ignored")), "{err}");
+    }
+    std::fs::write(own.path("project/toolfold.toml"), config).unwrap();
+
     let block = out.split_once("\n{").map(|(_, rest)| format!("{{{rest}")).unwrap();
     let block: Value = serde_json::from_str(&block).unwrap();
     let args = block["mcpServers"]["toolfold"]["args"].as_array().unwrap();
@@ -182,6 +192,7 @@ fn the_doctor_reports_down_servers_and_policy() {
     let list = own.path("project/toolfold-servers.json");
     let text = std::fs::read_to_string(&list).unwrap();
     let mut servers: Value = serde_json::from_str(&text).unwrap();
+    servers["mcpServers"]["broken"] = json!({"command": "sh", "args": ["-c", "echo no database >&2; exit 3"]});
     servers["mcpServers"]["gone"] = json!({"command": "/no/such/program"});
     servers["mcpServers"]["unset"] = json!({"command": "x", "env": {"A": "${NOT_SET_ANYWHERE}"}});
     std::fs::write(&list, servers.to_string()).unwrap();
@@ -190,8 +201,8 @@ fn the_doctor_reports_down_servers_and_policy() {
     let output = own.run(&["gateway", "doctor", "--config", "toolfold.toml"]);
     let (out, err) = texts(&output);
     assert_eq!(output.status.code(), Some(1), "{out}{err}");
-    assert!(out.starts_with("2 servers down, 2 up"), "{out}");
-    for word in ["gone: ", "`NOT_SET_ANYWHERE`", "policy    none: no call"] {
+    assert!(out.starts_with("3 servers down, 2 up"), "{out}");
+    for word in ["gone: ", "its last output: no database", "`NOT_SET_ANYWHERE`", "policy    none: no call"] {
         assert!(out.contains(word), "{word}: {out}");
     }
     let output = own.run(&["gateway", "doctor", "--config", "toolfold.toml", "--policy", "policy.toml", "--json"]);
@@ -269,7 +280,9 @@ fn a_projects_file_adds_no_server_and_only_tightens() {
     assert_eq!((a.include.len(), a.exclude.as_slice()), (0, &["x".to_owned(), "y".to_owned()][..]));
     assert_eq!((a.trust.as_deref(), a.call_timeout.as_deref()), (Some("untrusted"), Some("2m")));
     assert_eq!(config.gateway_servers()["b"].trust, None);
-    assert_eq!(said.len(), 5, "{said:?}");
+    // One warning for all values.
+    let ignored: usize = said.iter().map(|warning| warning.matches("is ignored").count()).sum();
+    assert_eq!((said.len(), ignored), (1, 5), "{said:?}");
 }
 
 #[test]

@@ -23,7 +23,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use http::{HeaderMap, HeaderName, Method, StatusCode, header};
@@ -179,7 +179,7 @@ impl Listening {
         let hearer = tokio::spawn(hear(front.clone()));
         let HttpSettings { guard, dashboard, approvals, console, .. } = front.http.clone();
         let status = Status {
-            guard: guard.clone(),
+            guard,
             dashboard: dashboard.clone(),
             approvals: approvals.clone(),
             connections: listener.connections.clone(),
@@ -192,13 +192,12 @@ impl Listening {
             .route("/mcp", any(answer_request))
             .route("/mcp/", any(answer_request))
             .route("/mcp/{profile}", any(answer_request))
-            .layer(from_fn_with_state(Arc::new(guard), site::share_with_origins))
             .with_state(front.clone())
             .merge(status.routes());
         if let Some(console) = &console {
             routes = routes.merge(console.routes());
         }
-        let routes = routes.layer(from_fn(site::check_host)).layer(from_fn(connections::keep_place));
+        let routes = routes.layer(from_fn(connections::keep_place));
         let routes = routes.into_make_service_with_connect_info::<Place>();
         let ending = front.clone();
         let served = axum::serve(listener, routes)
@@ -254,6 +253,10 @@ async fn hear(front: Arc<Front>) {
 }
 
 async fn answer_request(State(front): State<Arc<Front>>, request: Request) -> Response {
+    site::share_with_origins(&front.http.guard, request, |request| answer_from_site(&front, request)).await
+}
+
+async fn answer_from_site(front: &Front, request: Request) -> Response {
     let tenant = match front.http.guard.check_headers(request.headers()) {
         Ok(tenant) => front.tenants.get(&tenant),
         Err(refused) => return refused,
@@ -269,7 +272,7 @@ async fn answer_request(State(front): State<Arc<Front>>, request: Request) -> Re
         }
     };
     match *request.method() {
-        Method::POST => post(&front, tenant, request, &selection).await,
+        Method::POST => post(front, tenant, request, &selection).await,
         Method::GET => listening(tenant, request.headers(), &selection).await,
         Method::DELETE => leaving(tenant, request.headers(), &selection).await,
         _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, POST, DELETE")]).into_response(),

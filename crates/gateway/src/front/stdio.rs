@@ -60,7 +60,19 @@ async fn read_messages(mut input: impl AsyncBufRead + Unpin, client: Client, hub
     loop {
         let fault = match read_line(&mut input, &mut buffer, MAX_MESSAGE).await {
             Ok(Line::End) | Err(_) => return,
-            Ok(Line::TooLong) => Fault::too_long(MAX_MESSAGE),
+            Ok(Line::TooLong(outline)) => {
+                let fault = Fault::too_long(MAX_MESSAGE, outline.id());
+                // A server waits for the client's answer.
+                if let (Some(id), false) = (&fault.id, outline.has_method()) {
+                    let answer = Err(error_member(fault.code, &fault.why));
+                    let message = Message::Response(id.clone(), answer);
+                    if hub.send(ToHub::Message(client.clone(), message)).await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+                fault
+            }
             Ok(Line::Whole) => match std::str::from_utf8(&buffer).map(str::trim) {
                 Ok("") => continue,
                 Ok(text) => match Message::from_json(text) {

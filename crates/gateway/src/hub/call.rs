@@ -12,9 +12,10 @@ use super::server::{Server, State};
 use super::upstream::Upstream;
 use super::view::View;
 use crate::client::Client;
+use crate::link::Cause;
 use crate::object::{Object, elements};
 use crate::results::text_bytes;
-use crate::rpc::{Answer, Id, Raw, Request, code, code_of, error_member, message_of, raw};
+use crate::rpc::{Answer, Id, Raw, Request, code, error_member, message_of, raw};
 use crate::settings::{Origin, ServerSettings};
 use crate::watch::Observed;
 
@@ -144,7 +145,7 @@ impl View {
         client: &Client,
         id: &Id,
         running: &Running,
-        answer: Answer,
+        (answer, cause): (Answer, Option<Cause>),
     ) {
         let Running { call, note, tool, verdict, since } = running;
         let asks_back = answer.as_ref().is_ok_and(is_input_required);
@@ -164,12 +165,7 @@ impl View {
         let answer = match answer {
             // The server requests input before it continues the call (SEP-2322).
             Ok(result) if asks_back => return reply(client, id, Ok(result)),
-            Ok(result) => Ok(result),
-            // The model learns that the server has ended; a server's own errors pass unchanged.
-            Err(why) => match absence(upstream, at, &why) {
-                Some(text) => Ok(upstream.context.text_result(&text, true)),
-                None => Err(why),
-            },
+            answer => explained(upstream, at, answer, cause),
         };
         upstream.answer_call(at, (client, id), tool, note.as_deref(), answer);
     }
@@ -212,24 +208,28 @@ impl Upstream {
     }
 }
 
-/// What a model learns if a call failed because its server is absent. `None` for an error of the
-/// server.
-fn absence(upstream: &Upstream, at: usize, error: &Raw) -> Option<String> {
-    let (server, name) = (upstream.servers.get(at)?, upstream.context.server_name(at));
-    if !server.is_ready() {
-        let why = &server.why;
-        return Some(format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown"));
-    }
-    let why = message_of(error);
-    match code_of(error)? {
-        code::NOT_SENT => {
-            Some(format!("server `{name}` is unavailable ({why}); the call was not carried out, retry later"))
+/// The answer to a call: a text for the model if the server has not answered. A server's own
+/// errors pass unchanged.
+pub(super) fn explained(upstream: &Upstream, at: usize, answer: Answer, cause: Option<Cause>) -> Answer {
+    let (Err(error), Some(cause)) = (&answer, cause) else { return answer };
+    let (name, why) = (upstream.context.server_name(at), message_of(error));
+    let text = match cause {
+        Cause::NotSent => {
+            format!("server `{name}` is unavailable ({why}); the call was not carried out, retry later")
         }
-        code::NO_ANSWER => {
-            Some(format!("server `{name}` failed during the call ({why}); whether the call took effect is unknown"))
+        Cause::NoAnswer => {
+            format!("server `{name}` failed during the call ({why}); whether the call took effect is unknown")
         }
-        _ => None,
-    }
+        Cause::Ended => {
+            let why = upstream.servers.get(at).map_or("", |server| &server.why);
+            format!("server `{name}` ended during the call ({why}); whether the call took effect is unknown")
+        }
+        Cause::TooLarge => {
+            format!("server `{name}` answered the call, but {why}. Do not repeat the call; request a smaller result.")
+        }
+        Cause::LoginNeeded | Cause::Rejected => return answer,
+    };
+    Ok(upstream.context.text_result(&text, true))
 }
 
 impl Context {

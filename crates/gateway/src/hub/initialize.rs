@@ -11,10 +11,9 @@ use super::server::State;
 use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
+use crate::link::Cause;
 use crate::object::Object;
-use crate::rpc::{
-    Answer, Message, Notification, Raw, Request, code, code_of, error_member, error_with, message_of, raw,
-};
+use crate::rpc::{Answer, Message, Notification, Raw, Request, code, error_member, error_with, message_of, raw};
 use crate::state::OnConflict;
 use crate::version::{META_CAPABILITIES, META_CLIENT, META_VERSION, STATELESS, WITH_SESSIONS, has_sessions, is_known};
 use crate::watch::Observed;
@@ -23,7 +22,8 @@ use crate::watch::Observed;
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
 impl Hub {
-    /// Initializes every server with the client's parameters, then answers the client.
+    /// Has every server initialized with the client's parameters. The client is answered at once,
+    /// or with the only server's answer.
     pub(super) fn initialize(&mut self, client: &Client, request: Request) {
         if !matches!(self.upstream.context.lifecycle, Lifecycle::Unknown) {
             let why = "this connection is already initialized";
@@ -42,8 +42,11 @@ impl Hub {
         self.upstream.context.lifecycle =
             Lifecycle::Session { client: client.clone(), params, asks: Some(request.id), ready: false };
         self.upstream.context.tell_client();
-        self.start_servers();
-        self.advance();
+        // Processes are started, and the list is built, once the answer is written.
+        if self.upstream.servers.can_introduce() {
+            self.answer_initialize();
+        }
+        self.starts = true;
     }
 
     /// Checks that a request follows `initialize`, or has the `_meta` of 2026-07-28.
@@ -85,7 +88,7 @@ impl Hub {
         }
     }
 
-    pub(super) fn answered_greeting(&mut self, at: usize, answer: Answer) {
+    pub(super) fn answered_greeting(&mut self, at: usize, answer: Answer, cause: Option<Cause>) {
         let stateless = self.upstream.servers.get(at).is_some_and(|server| server.is_stateless);
         // A server that rejects the version it also offers expects a second request (SEP-2575).
         if let (true, Err(why), Some(server)) = (stateless, &answer, self.upstream.servers.get_mut(at))
@@ -96,13 +99,14 @@ impl Hub {
         }
         // The other lifecycle is not tried before the user has logged in.
         if let Err(why) = &answer
-            && code_of(why) == Some(code::LOGIN_NEEDED)
+            && cause == Some(Cause::LoginNeeded)
         {
             return self.closed(at, &message_of(why));
         }
         match hello_and_version(answer, stateless) {
             Ok((hello, version)) => {
                 let Some(server) = self.upstream.servers.get_mut(at) else { return };
+                let earlier = server.capabilities();
                 server.hello = hello;
                 server.state = State::Ready;
                 server.since = Some(tokio::time::Instant::now());
@@ -114,7 +118,7 @@ impl Hub {
                     .context
                     .tell(&Observed::Server { name: self.upstream.context.server_name(at), down: None });
                 self.begin_with(at);
-                self.upstream.tell_late_lists(at);
+                self.upstream.tell_late_lists(at, &earlier);
                 self.advance();
             }
             Err(why) => {

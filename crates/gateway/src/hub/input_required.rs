@@ -155,7 +155,7 @@ impl Rounds {
     ) {
         upstream.requests.running.remove(&(client.key, id.clone()));
         match what {
-            For::Call(running) => view.called(upstream, at, client, id, &running, answer),
+            For::Call(running) => view.called(upstream, at, client, id, &running, (answer, None)),
             _ => reply(client, id, answer),
         }
     }

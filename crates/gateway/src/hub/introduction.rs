@@ -8,11 +8,14 @@ use super::upstream::Upstream;
 use crate::object::Object;
 
 impl Upstream {
-    /// Notifies the client that its lists of prompts and resources were read without this server.
-    pub(super) fn tell_late_lists(&self, at: usize) {
-        let Some(server) = self.servers.get(at).filter(|_| self.servers.is_late()) else { return };
+    /// Notifies the client that its lists of prompts and resources may have been read without this
+    /// server: too late for it, or because it did not have them at its `earlier` start.
+    pub(super) fn tell_late_lists(&self, at: usize, earlier: &Object) {
+        let Some(server) = self.servers.get(at) else { return };
         for list in ["prompts", "resources"].into_iter().filter(|list| server.capabilities().has_member(list)) {
-            self.context.tell_list_changed(list);
+            if self.servers.is_late() || server.is_stale && !earlier.has_member(list) {
+                self.context.tell_list_changed(list);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use super::upstream::Upstream;
 use super::view::View;
 use super::{Hub, reply};
 use crate::client::Client;
+use crate::link::Cause;
 use crate::object::{Object, elements};
 use crate::rpc::{Answer, Message, Notification, Raw, Request, code, code_of, error_member, message_of, raw};
 use crate::watch::Observed;
@@ -26,9 +27,9 @@ impl Hub {
         self.upstream.ask_for_tools(at, Pages::default());
     }
 
-    pub(super) fn handle_tools_page(&mut self, at: usize, mut pages: Pages, answer: Answer) {
+    pub(super) fn handle_tools_page(&mut self, at: usize, mut pages: Pages, answer: Answer, cause: Option<Cause>) {
         // The server returns after the login; its earlier tools stay listed.
-        if let Some(why) = answer.as_ref().err().filter(|why| code_of(why) == Some(code::LOGIN_NEEDED)) {
+        if let Some(why) = answer.as_ref().err().filter(|_| cause == Some(Cause::LoginNeeded)) {
             let why = message_of(why);
             return self.closed(at, &why);
         }

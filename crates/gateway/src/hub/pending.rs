@@ -5,14 +5,16 @@ use std::collections::HashMap;
 use tokio::time::Instant;
 use toolfold::conversation::{CallId, PolicyMark};
 
-use super::call::is_input_required;
+use super::call::{explained, is_input_required};
 use super::client_requests::META_SUBSCRIPTION;
 use super::input_required::Again;
 use super::upstream::Upstream;
 use super::{Hub, reply};
 use crate::client::Client;
+use crate::lines::Outline;
+use crate::link::{Cause, MAX_MESSAGE};
 use crate::object::Object;
-use crate::rpc::{Answer, Id, Message, Raw, Request, code, error_member, raw};
+use crate::rpc::{Answer, Fault, Id, Message, Raw, Request, code, error_member, raw};
 use crate::watch::{Exchange, Sending};
 
 /// The purpose of a request to a server, which determines what handles the answer.
@@ -153,8 +155,25 @@ impl Upstream {
     }
 }
 
+/// Handles a server's message that exceeds the maximum size: a request is rejected. Returns the
+/// gateway's request that an answer belongs to.
+pub(super) fn drop_message(upstream: &Upstream, at: usize, outline: &Outline) -> Option<u64> {
+    match (outline.id(), outline.has_method()) {
+        (Some(id), true) => {
+            let fault = Fault::too_long(MAX_MESSAGE, None);
+            upstream.servers.answer_server(at, id, Err(error_member(fault.code, &fault.why)));
+            None
+        }
+        (None, true) => None,
+        (Some(id), false) => id.as_number(),
+        // It can only be the answer to the one open request.
+        (None, false) => upstream.requests.only_pending(at).filter(|_| outline.is_message()),
+    }
+}
+
 impl Hub {
-    pub(super) fn answered_by_server(&mut self, at: usize, id: u64, answer: Answer) {
+    /// Handles the outcome of a request to a server: its answer, or why it has none.
+    pub(super) fn answered_by_server(&mut self, at: usize, id: u64, (answer, cause): (Answer, Option<Cause>)) {
         if self.upstream.requests.pending.get(&id).is_none_or(|own| own.server != at) {
             tracing::warn!(
                 server = self.upstream.context.server_name(at),
@@ -195,11 +214,11 @@ impl Hub {
         }
         match (pending.what, pending.of) {
             (For::Listening, _) => {}
-            (For::Greeting, _) => self.answered_greeting(at, answer),
-            (For::Tools(pages), _) => self.handle_tools_page(at, pages, answer),
+            (For::Greeting, _) => self.answered_greeting(at, answer, cause),
+            (For::Tools(pages), _) => self.handle_tools_page(at, pages, answer, cause),
             (For::Relay, Some((client, own))) => self.upstream.answered_relay(at, &client, &own, answer),
             (For::Call(running), Some((client, own))) => {
-                self.view.called(&mut self.upstream, at, &client, &own, &running, answer);
+                self.view.called(&mut self.upstream, at, &client, &own, &running, (answer, cause));
             }
             (For::Try { request, candidates }, Some((client, _))) => {
                 self.upstream.answered_by_candidate(at, &client, request, candidates, answer);
@@ -211,6 +230,7 @@ impl Hub {
                 if let Some(view) = &mut self.view.shown {
                     view.conversation.report_result(&running.call, answer.is_ok());
                 }
+                let answer = explained(&self.upstream, at, answer, cause);
                 self.pending_input.keep_answer(id, Some(running.tool), answer);
             }
             (For::Relay | For::Try { .. }, None) => self.pending_input.keep_answer(id, None, answer),

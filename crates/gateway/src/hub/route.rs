@@ -205,7 +205,7 @@ impl Servers {
         let mut able = Vec::new();
         for (at, server) in self.list.iter().enumerate() {
             // A single server receives every request: the client gets that server's answer.
-            if self.list.len() == 1 || !server.is_ready() || offers(server, method) {
+            if self.list.len() == 1 || !server.is_known() || offers(server, method) {
                 able.push(at);
             }
         }

@@ -12,7 +12,7 @@ use super::pending::{For, Pending};
 use super::servers::Servers;
 use super::upstream::Upstream;
 use crate::capture::Capture;
-use crate::link::Link;
+use crate::link::{Cause, Failure, Link};
 use crate::object::Object;
 use crate::pins::Withheld;
 use crate::rpc::{Message, Notification, Raw, code, error_member};
@@ -249,9 +249,9 @@ impl Hub {
                 theirs.push(*id);
             }
         }
-        let failure = error_member(code::INTERNAL, &format!("server `{name}`: {why}"));
+        let failure = Failure { cause: Cause::Ended, why: format!("server `{name}`: {why}") };
         for id in theirs {
-            self.answered_by_server(at, id, Err(failure.clone()));
+            self.answered_by_server(at, id, failure.answer());
         }
         self.upstream.requests.asked.retain(|_, asked| asked.server != Some(at));
         self.advance();
@@ -296,7 +296,7 @@ impl Hub {
         for (id, at) in late {
             self.upstream.servers.tell_cancelled(at, id, Some("the call exceeded the gateway's time limit"));
             let why = format!("server `{}` did not answer in time", self.upstream.context.server_name(at));
-            self.answered_by_server(at, id, Err(error_member(code::INTERNAL, &why)));
+            self.answered_by_server(at, id, (Err(error_member(code::INTERNAL, &why)), None));
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use std::slice::Iter;
 
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::route::offers;
 use super::server::{Server, State};
-use crate::link::Incoming;
+use crate::link::Inbox;
 
 pub(super) struct Servers {
     pub(super) list: Vec<Server>,
-    pub(super) inbox: mpsc::Sender<Incoming>,
+    pub(super) inbox: Inbox,
     /// When requests stop waiting for servers that have never listed. `None` before the servers are
     /// started, and if requests wait for as long as it takes.
     pub(super) budget_ends: Option<Instant>,
@@ -33,9 +33,11 @@ impl Servers {
         self.list.len()
     }
 
-    /// Whether every server has introduced itself or is down.
-    pub(super) fn all_settled(&self) -> bool {
-        self.list.iter().all(|server| matches!(server.state, State::Ready | State::Down))
+    /// Whether every server that may support a method has introduced itself, or is down. What a
+    /// server supports is known from its earlier start.
+    pub(super) fn have_settled_for(&self, method: &str) -> bool {
+        let is_settled = |server: &Server| matches!(server.state, State::Ready | State::Down);
+        self.list.iter().all(|server| is_settled(server) || server.is_known() && !offers(server, method))
     }
 
     /// Whether the gateway can introduce itself: several servers at once, with what is known of

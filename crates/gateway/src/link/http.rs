@@ -3,6 +3,7 @@
 //! a stream on which the server sends messages of its own.
 
 pub mod auth;
+mod body;
 mod exchange;
 mod headers;
 mod notes;

@@ -28,23 +28,25 @@ pub(super) fn serve_process(
     let said = tokio::spawn(follow(stderr, source.server, heard.clone()));
     tokio::spawn(write_stdin(stdin, outgoing, ends.clone()));
     Ok(tokio::spawn(async move {
-        let (read, ended) = (read_stdout(stdout, &source, &heard), child::child_ended(child, &ends));
+        let (read, ended) = (read_stdout(stdout, &source, &heard, MAX_MESSAGE), child::child_ended(child, &ends));
         tokio::pin!(read, ended);
         // A process may close its output and run on, or a descendant may hold it open.
-        let how = tokio::select! {
+        let (how, is_wanted) = tokio::select! {
             () = &mut read => {
+                let is_wanted = ends.is_cancelled();
                 ends.cancel();
-                ended.await
+                (ended.await, is_wanted)
             }
             how = &mut ended => {
+                let is_wanted = ends.is_cancelled();
                 // Output that the process wrote before it ended may still be unread.
                 drop(tokio::time::timeout(LAST_WORDS, &mut read).await);
-                how
+                (how, is_wanted)
             }
         };
         drop(tokio::time::timeout(LAST_WORDS, said).await);
         let last = heard.lines().join(" | ");
-        if !last.is_empty() {
+        if !is_wanted && !last.is_empty() {
             // The lines may contain secrets: the reason is sent to models, the log is not.
             tracing::warn!(server = source.server, "last output of a process that ended: {last}");
         }
@@ -52,15 +54,18 @@ pub(super) fn serve_process(
     }))
 }
 
-async fn read_stdout(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard) {
+async fn read_stdout(stdout: impl AsyncRead + Unpin, source: &Source, heard: &Heard, most: usize) {
     let mut reader = BufReader::with_capacity(64 * 1024, stdout);
     let mut buffer = Vec::new();
     loop {
-        match read_line(&mut reader, &mut buffer, MAX_MESSAGE).await {
+        match read_line(&mut reader, &mut buffer, most).await {
             Ok(Line::Whole) => {}
             Ok(Line::End) => return,
-            Ok(Line::TooLong) => {
-                tracing::error!(server = source.server, "ignored a line longer than {MAX_MESSAGE} bytes");
+            Ok(Line::TooLong(outline)) => {
+                tracing::error!(server = source.server, "dropped a line longer than {most} bytes");
+                if !source.tell(Event::TooLong(outline)).await {
+                    return;
+                }
                 continue;
             }
             Err(why) => {
@@ -136,5 +141,37 @@ async fn follow(stderr: ChildStderr, server: usize, heard: Heard) {
         }
         tracing::debug!(server, "{line}");
         heard.push(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::Inbox;
+
+    /// The events of an output with lines of at most 40 bytes.
+    async fn events(output: &str) -> Vec<Event> {
+        let (inbox, mut events) = Inbox::new();
+        let source = Source { server: 0, run: 0, inbox };
+        read_stdout(output.as_bytes(), &source, &Heard::default(), 40).await;
+        drop(source);
+        let mut seen = Vec::new();
+        while let Some(incoming) = events.recv().await {
+            seen.push(incoming.event);
+        }
+        seen
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_reported_with_its_id() {
+        let long = "x".repeat(200_000);
+        let output =
+            format!("{{\"result\":{{\"id\":1,\"text\":\"{long}\"}},\"id\":7}}\n{{\"id\":8,\"result\":{{}}}}\n");
+        let seen = events(&output).await;
+        let [Event::TooLong(outline), Event::Message { message: Message::Response(id, Ok(_)), .. }] = &seen[..] else {
+            panic!("{seen:?}")
+        };
+        assert_eq!((outline.id().unwrap().as_number(), outline.has_method()), (Some(7), false));
+        assert_eq!(id.as_number(), Some(8));
     }
 }

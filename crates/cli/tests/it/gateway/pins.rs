@@ -187,3 +187,23 @@ fn a_lock_refuses_every_tool_that_differs() {
     let output = lock(&own);
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", texts(&output).1);
 }
+
+#[test]
+fn an_added_tool_is_logged_once() {
+    let Some(own) = prepared("pins-log") else { return };
+    plain(&own, &[]).names();
+    own.tools("github", "search create_issue turn added");
+    let info = json!({"name": "test", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+    ];
+    let input = own.path("project/input");
+    std::fs::write(&input, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    let mut command = own.command(&["gateway", "--config", "toolfold.toml", "--no-remember"]);
+    let (out, log) = texts(&command.stdin(std::fs::File::open(input).unwrap()).output().unwrap());
+    assert!(out.contains("\"added\""), "{out}");
+    assert_eq!(log.matches("pinned a tool that the server has added").count(), 1, "{log}");
+}

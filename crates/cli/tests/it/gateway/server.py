@@ -2,7 +2,7 @@
 the URIs of its resources after another. A text after `=` is the end of the tool's description.
 
 If TEST_WAIT names a file, the server starts once the file exists. If TEST_LISTS names a file, its tools can be listed once the
-file exists.
+file exists. If TEST_ONLY_TOOLS is 1, it has no prompts and resources.
 
 A call of the tool `turn` reports that the lists have changed, one of `quit` ends the server. A name may have `%20` and other escapes of URLs."""
 import json
@@ -41,7 +41,10 @@ for line in sys.stdin:
     if asked["method"] == "initialize":
         version = asked["params"]["protocolVersion"]
         info = {"name": name, "version": "1"}
-        answer["result"] = {"protocolVersion": version, "capabilities": {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}, "serverInfo": info}
+        capabilities = {"tools": {"listChanged": True}}
+        if os.environ.get("TEST_ONLY_TOOLS") != "1":
+            capabilities |= {"prompts": {}, "resources": {}}
+        answer["result"] = {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}
     elif asked["method"] == "tools/list" and not os.path.exists(os.environ.get("TEST_LISTS", tools)):
         answer["error"] = {"code": -32603, "message": "fetch failed"}
     elif asked["method"] == "tools/list":

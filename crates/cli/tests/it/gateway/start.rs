@@ -43,6 +43,14 @@ impl Three {
         Talk::new(self.0.command(&[&args, more].concat()))
     }
 
+    /// Sets a variable of the third server.
+    fn set_late(&self, name: &str, value: &str) {
+        let path = self.0.path("project/servers.json");
+        let mut list: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        list["mcpServers"]["late"]["env"][name] = json!(value);
+        std::fs::write(path, list.to_string()).unwrap();
+    }
+
     fn go(&self) -> PathBuf {
         self.0.path("go")
     }
@@ -132,6 +140,41 @@ fn the_second_start_lists_what_the_servers_listed_last() {
     let mut talk = own.start(&["--no-remember"]);
     let names = talk.names();
     assert!(!names.iter().any(|name| name.contains("weather")), "nothing is remembered: {names:?}");
+}
+
+#[test]
+fn prompts_are_listed_without_a_server_that_had_none_at_its_last_start() {
+    let Some(own) = Three::new("start-prompts") else { return };
+    own.0.tools("docs", "search|review");
+    own.set_late("TEST_ONLY_TOOLS", "1");
+    std::fs::write(own.go(), "").unwrap();
+    own.wait("servers.json").names();
+    std::fs::remove_file(own.go()).unwrap();
+    // The third server does not start, and the budget is a minute.
+    let began = Instant::now();
+    let mut talk = own.wait("servers.json");
+    assert_eq!(talk.ask("prompts/list", &json!({}))["prompts"][0]["name"], "review");
+    assert_eq!(talk.ask("resources/list", &json!({}))["resources"], json!([]));
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_server_that_has_prompts_since_its_last_start_is_reported() {
+    let Some(own) = Three::new("start-new-prompts") else { return };
+    own.0.tools("late", "weather|forecast");
+    own.set_late("TEST_ONLY_TOOLS", "1");
+    std::fs::write(own.go(), "").unwrap();
+    own.wait("servers.json").names();
+    std::fs::remove_file(own.go()).unwrap();
+    own.set_late("TEST_ONLY_TOOLS", "0");
+    let mut talk = own.wait("servers.json");
+    assert_eq!(talk.ask("prompts/list", &json!({}))["prompts"], json!([]));
+    std::fs::write(own.go(), "").unwrap();
+    let began = Instant::now();
+    while talk.ask("prompts/list", &json!({}))["prompts"] == json!([]) {
+        assert!(began.elapsed() < Duration::from_secs(60));
+    }
+    assert!(talk.notes.iter().any(|note| note == "notifications/prompts/list_changed"), "{:?}", talk.notes);
 }
 
 #[test]

@@ -26,6 +26,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
+use super::site::check_host;
 use super::{EVENTS, Times, plain_text};
 
 /// Connections above the maximum that are accepted: they receive 503, or the answer of `/healthz`.
@@ -302,8 +303,9 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// Keeps the place of a connection while its request is answered. The body of a POST is read first,
-/// by the handler, which then reports it with [`Place::is_complete`].
+/// Keeps the place of a connection while its request is answered, and rejects a request that names
+/// two hosts. The body of a POST is read first, by the handler, which then reports it with
+/// [`Place::is_complete`].
 pub(super) async fn keep_place(ConnectInfo(place): ConnectInfo<Place>, request: Request, next: Next) -> Response {
     if place.0.is_extra && request.uri().path() != "/healthz" {
         let why = "all connections of the gateway are in use; try again later";
@@ -314,6 +316,9 @@ pub(super) async fn keep_place(ConnectInfo(place): ConnectInfo<Place>, request: 
     let answer = Answer(place);
     if request.method() != Method::POST {
         answer.0.is_complete();
+    }
+    if let Err(refused) = check_host(&request) {
+        return refused;
     }
     let response = next.run(request).await;
     if !is_stream(response.headers()) {

@@ -1,9 +1,6 @@
 //! The host that a request names, and the sites whose pages may read responses (CORS).
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Response};
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -22,7 +19,8 @@ const SENT: &str = "authorization, content-type, accept, last-event-id, mcp-sess
 const STORED: &str = "7200";
 
 /// Rejects a request that names two hosts: a proxy may check one, and the gateway the other.
-pub(super) async fn check_host(request: Request, next: Next) -> Response {
+#[allow(clippy::result_large_err, reason = "the error is the response, created once")]
+pub(super) fn check_host(request: &Request) -> Result<(), Response> {
     let mut hosts = request.headers().get_all(HOST).iter();
     let (first, second) = (hosts.next(), hosts.next());
     // The request line may contain the host too (RFC 9112, section 3.2.2).
@@ -30,24 +28,29 @@ pub(super) async fn check_host(request: Request, next: Next) -> Response {
     let differs =
         absolute.is_some_and(|own| first.is_none_or(|host| !host.as_bytes().eq_ignore_ascii_case(own.as_bytes())));
     if second.is_some() || differs {
-        return plain_text(StatusCode::BAD_REQUEST, "the request names more than one host; send one Host header");
+        let why = "the request names more than one host; send one Host header";
+        return Err(plain_text(StatusCode::BAD_REQUEST, why));
     }
-    next.run(request).await
+    Ok(())
 }
 
 /// Answers preflights, and lets pages of the configured origins read responses. A preflight has no
 /// token: browsers send none.
-pub(super) async fn share_with_origins(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(super) async fn share_with_origins<A: Future<Output = Response>>(
+    guard: &Guard,
+    request: Request,
+    answer: impl FnOnce(Request) -> A,
+) -> Response {
     let Some(origin) = request.headers().get(ORIGIN).filter(|origin| guard.is_configured_origin(origin)).cloned()
     else {
-        return next.run(request).await;
+        return answer(request).await;
     };
     let is_preflight =
         request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match guard.check_site(request.headers()) {
         Err(refused) => return refused,
         Ok(()) if is_preflight => preflight(),
-        Ok(()) => next.run(request).await,
+        Ok(()) => answer(request).await,
     };
     share(response.headers_mut(), origin);
     response

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{RequestBuilder, Response, StatusCode};
-use sse_stream::{Sse, SseStream};
+use sse_stream::Sse;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::Challenge;
+use super::body::{Events, media_type, unanswered, unreachable_because};
 use super::headers::{LAST_EVENT, SESSION, on, remember};
 use super::renew::Whole;
 use super::{Endpoint, Event};
-use crate::link::{MAX_MESSAGE, beginning};
-use crate::rpc::{Id, Message, code, error_member};
+use crate::link::{Cause, Failure, beginning};
+use crate::rpc::{Id, Message};
 
 pub(super) const JSON: &str = "application/json";
 pub(super) const EVENTS: &str = "text/event-stream";
@@ -62,53 +62,53 @@ impl Exchange {
 
     /// Sends the message and forwards the response, or an error with the reason.
     pub(super) async fn run_exchange(self, ends: &CancellationToken) {
-        let why = tokio::select! {
+        let failure = tokio::select! {
             outcome = self.post_message() => outcome.err(),
             () = ends.cancelled() => return,
         };
-        let Some((code, why)) = why else { return };
-        let is_call = matches!(&self.message, Message::Request(own) if own.method == "tools/call");
-        let code = if is_call || code == code::LOGIN_NEEDED { code } else { code::INTERNAL };
+        let Some(failure) = failure else { return };
         match self.id {
-            Some(id) => {
-                let answer = Message::Response(Id::number(id), Err(error_member(code, &why)));
-                self.endpoint.source.message(answer, Some(id)).await;
+            Some(id) => drop(self.endpoint.source.tell(Event::Failed(id, failure)).await),
+            None => {
+                tracing::warn!(server = self.endpoint.source.server, "cannot deliver a message: {}", failure.why);
             }
-            None => tracing::warn!(server = self.endpoint.source.server, "cannot deliver a message: {why}"),
         }
     }
 
-    async fn post_message(&self) -> Result<(), (i64, String)> {
+    async fn post_message(&self) -> Result<(), Failure> {
         let mut is_renewed = false;
         loop {
             let session = self.endpoint.with_known(|known| known.session.clone());
             let response = match self.endpoint.sent(|| self.endpoint.posting(&self.message)).await {
                 Ok(response) => response,
                 Err(Unsent::Failed(why)) => {
-                    let code = if why.is_connect() { code::NOT_SENT } else { code::NO_ANSWER };
-                    return Err((code, unreachable_because(&why)));
+                    let cause = if why.is_connect() { Cause::NotSent } else { Cause::NoAnswer };
+                    return Err(Failure { cause, why: unreachable_because(&why) });
                 }
-                Err(Unsent::Login(why)) => return Err((code::LOGIN_NEEDED, why)),
+                Err(Unsent::Login(why)) => return Err(Failure { cause: Cause::LoginNeeded, why }),
             };
             self.note_session(&response).await;
             if response.status().is_success() {
                 if is_renewed {
                     self.endpoint.relist().await;
                 }
-                return self.exchanged(response).await.map_err(|why| (code::NO_ANSWER, why));
+                return self.exchanged(response).await;
             }
             let response = Whole::read(response).await;
             match session.filter(|_| !is_renewed && !self.is_first()) {
                 Some(lost) if self.endpoint.has_lost(&lost, &response).await => {
                     // The server has not carried out the message.
                     let renewed = self.endpoint.renew(&lost).await;
-                    renewed.map_err(|why| (code::NOT_SENT, format!("its session has expired; {why}")))?;
+                    renewed.map_err(|why| Failure {
+                        cause: Cause::NotSent,
+                        why: format!("its session has expired; {why}"),
+                    })?;
                     is_renewed = true;
                 }
                 _ => {
                     let is_gone = matches!(response.status.as_u16(), 502..=504);
-                    let code = if is_gone { code::NO_ANSWER } else { code::INTERNAL };
-                    return self.concluded(response).await.map_err(|why| (code, why));
+                    let cause = if is_gone { Cause::NoAnswer } else { Cause::Rejected };
+                    return self.concluded(response).await.map_err(|failure| Failure { cause, ..failure });
                 }
             }
         }
@@ -132,7 +132,7 @@ impl Exchange {
         }
     }
 
-    async fn exchanged(&self, response: Response) -> Result<(), String> {
+    async fn exchanged(&self, response: Response) -> Result<(), Failure> {
         match self.id {
             None => Ok(()),
             Some(id) if media_type(&response) == EVENTS => self.streamed(id, response).await,
@@ -141,44 +141,44 @@ impl Exchange {
     }
 
     /// Forwards the answer in a response without a stream.
-    async fn concluded(&self, response: Whole) -> Result<(), String> {
+    async fn concluded(&self, response: Whole) -> Result<(), Failure> {
         let Whole { status, kind, asks_login, body } = response;
-        let Some(id) = self.id else { return Err(format!("HTTP {status}")) };
+        let Some(id) = self.id else { return Err(unanswered(format!("HTTP {status}"))) };
         if kind != JSON {
             let hint = if asks_login || status == StatusCode::UNAUTHORIZED {
                 "; the server rejects the configured header `Authorization`"
             } else {
                 ""
             };
-            return Err(format!("HTTP {status}: {}{hint}", beginning(&body.unwrap_or_default())));
+            return Err(unanswered(format!("HTTP {status}: {}{hint}", beginning(&body.unwrap_or_default()))));
         }
         let text = body?;
-        let message = Message::from_json(&text).map_err(|fault| refused(status, &text, &fault.why))?;
+        let message = Message::from_json(&text).map_err(|fault| unanswered(refused(status, &text, &fault.why)))?;
         let answer = match message {
             Message::Response(own, answer) if own.as_number() == Some(id) || answer.is_err() => answer,
             // The server could not read the id.
             Message::Fault(_, error) => Err(error),
-            _ => return Err(refused(status, &text, "unexpected content type")),
+            _ => return Err(unanswered(refused(status, &text, "unexpected content type"))),
         };
         self.endpoint.hand_over_answer(id, answer).await;
         Ok(())
     }
 
     /// Reads the response's stream, and reopens it if it ends before the response.
-    async fn streamed(&self, id: u64, response: Response) -> Result<(), String> {
+    async fn streamed(&self, id: u64, response: Response) -> Result<(), Failure> {
         let mut position = Position { last: None, retry: RETRY };
         let mut response = Some(response);
         let mut vain = 0;
         loop {
             if let Some(open) = response.take() {
                 let before = position.last.clone();
-                match self.endpoint.follow(open, Some(id), &mut position).await {
+                match self.endpoint.follow(open, Some(id), &mut position).await? {
                     Ended::Answered | Ended::Deaf => return Ok(()),
                     Ended::Open => vain = if before == position.last { vain + 1 } else { 0 },
                 }
             }
             if position.last.is_none() || vain >= MAX_RETRIES {
-                return Err("the server ended the stream before the response".to_owned());
+                return Err(unanswered("the server ended the stream before the response".to_owned()));
             }
             tokio::time::sleep(position.retry).await;
             match self.endpoint.get_events(&position).await {
@@ -242,10 +242,13 @@ impl Endpoint {
     }
 
     /// Forwards every message of a stream, until its end or the response to `of`.
-    async fn follow(&self, response: Response, of: Option<u64>, position: &mut Position) -> Ended {
-        let mut events = SseStream::from_bytes_stream(response.bytes_stream());
-        while let Some(event) = events.next().await {
-            let Ok(Sse { data, id, retry, .. }) = event else { break };
+    ///
+    /// # Errors
+    /// [`Failure`] if an event is too large. Reopening the stream would repeat the event.
+    async fn follow(&self, response: Response, of: Option<u64>, position: &mut Position) -> Result<Ended, Failure> {
+        let mut events = Events::read(response);
+        while let Some(event) = events.next().await? {
+            let Sse { data, id, retry, .. } = event;
             if let Some(id) = id {
                 position.last = Some(id);
             }
@@ -256,15 +259,15 @@ impl Endpoint {
             match Message::from_json(&data) {
                 Ok(Message::Response(id, answer)) if of.is_some() && id.as_number() == of => {
                     self.hand_over_answer(of.unwrap_or_default(), answer).await;
-                    return Ended::Answered;
+                    return Ok(Ended::Answered);
                 }
                 Ok(Message::Fault(_, error)) if of.is_some() => {
                     self.hand_over_answer(of.unwrap_or_default(), Err(error)).await;
-                    return Ended::Answered;
+                    return Ok(Ended::Answered);
                 }
                 Ok(message) => {
                     if !self.source.message(message, of).await {
-                        return Ended::Deaf;
+                        return Ok(Ended::Deaf);
                     }
                 }
                 Err(fault) => {
@@ -275,7 +278,7 @@ impl Endpoint {
                 }
             }
         }
-        Ended::Open
+        Ok(Ended::Open)
     }
 
     async fn hand_over_answer(&self, id: u64, answer: crate::rpc::Answer) {
@@ -312,45 +315,6 @@ pub(super) async fn listen(endpoint: Arc<Endpoint>, ends: CancellationToken) {
     }
 }
 
-pub(super) fn media_type(response: &Response) -> String {
-    let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// Reads the body, up to the maximum size of a message.
-pub(super) async fn read_limited_body(response: Response) -> Result<String, String> {
-    let mut body = Vec::new();
-    let mut parts = response.bytes_stream();
-    while let Some(part) = parts.next().await {
-        let part = part.map_err(|why| unreachable_because(&why))?;
-        if body.len() + part.len() > MAX_MESSAGE {
-            return Err(format!("the response exceeds {MAX_MESSAGE} bytes"));
-        }
-        body.extend_from_slice(&part);
-    }
-    String::from_utf8(body).map_err(|_| "the response is not UTF-8".to_owned())
-}
-
 pub(super) fn refused(status: StatusCode, text: &str, why: &str) -> String {
     format!("HTTP {status} with `{}`: {why}", beginning(text))
-}
-
-/// Why a request failed, without the URL, which may contain a secret.
-pub(super) fn unreachable_because(why: &reqwest::Error) -> String {
-    let mut causes = String::from(if why.is_connect() {
-        "the server cannot be reached"
-    } else if why.is_timeout() {
-        "the server did not respond in time"
-    } else {
-        "the request failed"
-    });
-    let mut cause = std::error::Error::source(why);
-    while let Some(inner) = cause {
-        let text = inner.to_string();
-        if !causes.contains(&text) {
-            causes = format!("{causes}: {text}");
-        }
-        cause = inner.source();
-    }
-    causes
 }

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Response, StatusCode};
-use sse_stream::SseStream;
 
-use super::exchange::{EVENTS, JSON, Unsent, listen, media_type, read_limited_body, refused, unreachable_because};
+use super::body::{Events, media_type, read_limited_body, unreachable_because};
+use super::exchange::{EVENTS, JSON, Unsent, listen, refused};
 use super::headers::{SESSION, VERSION};
 use super::{Endpoint, Event};
-use crate::link::beginning;
+use crate::link::{Failure, beginning};
 use crate::object::Object;
 use crate::rpc::{Answer, Id, Message, Notification, Request, message_of};
 
@@ -21,7 +20,7 @@ pub(super) struct Whole {
     pub(super) kind: String,
     /// Whether the server states how to log in.
     pub(super) asks_login: bool,
-    pub(super) body: Result<String, String>,
+    pub(super) body: Result<String, Failure>,
 }
 
 impl Whole {
@@ -115,11 +114,11 @@ async fn answer_in(response: Response, id: &Id) -> Result<Answer, String> {
         _ => None,
     };
     if media_type(&response) != EVENTS {
-        let (status, text) = (response.status(), read_limited_body(response).await?);
+        let (status, text) = (response.status(), read_limited_body(response).await.map_err(|failure| failure.why)?);
         return is_answer(&text).ok_or_else(|| refused(status, &text, "not an answer to `initialize`"));
     }
-    let mut events = SseStream::from_bytes_stream(response.bytes_stream());
-    while let Some(Ok(event)) = events.next().await {
+    let mut events = Events::read(response);
+    while let Some(event) = events.next().await.map_err(|failure| failure.why)? {
         if let Some(answer) = event.data.as_deref().and_then(is_answer) {
             return Ok(answer);
         }

@@ -62,6 +62,23 @@ fn a_crash_in_a_call_is_reported_and_the_server_restarts() {
     });
 }
 
+/// The server writes 270 MB, which takes seconds.
+#[test]
+fn an_answer_over_the_maximum_size_fails_its_call_only() {
+    if Cases::of_this_run() == Cases::Quick {
+        return;
+    }
+    let place = Place::new();
+    let mut lines = lines(&place, "--raw");
+    lines.ask("1", "tools/call", &json!({"name": "late", "arguments": {"millis": 4_000}}));
+    let large = lines.call("2", "big", &json!({"bytes": 270_000_000}));
+    assert_eq!(large["result"]["isError"], true, "{large}");
+    assert!(text(&large).contains("answered the call, but its answer exceeds 268435456 bytes"), "{large}");
+    let late: Value = serde_json::from_str(&lines.answer("1")).unwrap();
+    assert_eq!(text(&late), "after 4000 ms");
+    assert_eq!(lines.end(), Some(0));
+}
+
 #[test]
 fn a_crashing_server_restarts_with_growing_delays() {
     let place = Place::new();

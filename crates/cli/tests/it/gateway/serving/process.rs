@@ -112,6 +112,20 @@ fn a_dead_server_is_an_error_of_the_call_over_http_too() {
 }
 
 #[test]
+fn the_last_output_is_logged_of_a_server_that_ended_on_its_own() {
+    let place = Place::new();
+    let script = "echo its last output >&2; exec \"$0\" \"$@\"".to_owned();
+    let behind = [vec!["sh".to_owned(), "-c".to_owned(), script], server("--raw")].concat();
+    let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
+    let logged = || std::fs::read_to_string(place.file("log")).unwrap().matches("its last output").count();
+    lines.call("1", "crash", &json!({}));
+    eventually("the server is there again", || lines.call("2", "fail", &json!({})).to_string().contains("it failed"));
+    assert_eq!(logged(), 1);
+    assert_eq!(lines.end(), Some(0));
+    assert_eq!(logged(), 1, "the second process was stopped by the gateway");
+}
+
+#[test]
 fn a_call_that_does_not_end_in_time_is_answered_as_unknown() {
     let place = Place::new();
     let gateway = http(&place, FULL, &server("--raw"));

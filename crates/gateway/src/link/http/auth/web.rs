@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::link::beginning;
 use crate::link::http::CONNECT;
-use crate::link::http::exchange::unreachable_because;
+use crate::link::http::body::unreachable_because;
 use futures_util::StreamExt;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,11 @@ pytest.importorskip("google.adk", reason="the registry does not offer google-adk
 from dialogue import ARMS, Dialogue  # noqa: E402
 from google.adk.sessions.in_memory_session_service import InMemorySessionService  # noqa: E402
 from google.genai import types  # noqa: E402
+from hosts.asking import DELETE, asking  # noqa: E402
 from hosts.google_adk import SESSION, asked_in, reply, runner, say  # noqa: E402
 
 from toolfold.google_adk import FoldedToolset  # noqa: E402
+from toolfold.testing import POLICY  # noqa: E402
 
 
 async def talk(dialogue: Dialogue, yes: bool, arm: str = "lean") -> None:
@@ -44,3 +47,12 @@ def test_functions_and_toolsets_fold_too() -> None:
     inner: Any = FoldedToolset([add], arm="full")
     names = [tool.name for tool in asyncio.run(FoldedToolset([inner], arm="full").get_tools())]
     assert names == ["add"]
+
+
+@pytest.mark.parametrize("policy", [POLICY, None], ids=["toolfold", "tool"])
+def test_a_payload_that_is_not_an_edit_runs_the_call_unchanged(tmp_path: Path, policy: Any) -> None:
+    """A client returns the arguments that it got, or the payload is for the tool's own confirmation."""
+    agent = asking("google_adk")([DELETE], "lean", tmp_path, policy=policy, own_rule=policy is None)
+    assert agent.start() and not agent.answer(dict(DELETE[1]) if policy else {"days": 1})
+    assert agent.ran == [DELETE] and agent.states() == (["consumed"] if policy else [])
+    assert "A person changed" not in agent.read[-1]

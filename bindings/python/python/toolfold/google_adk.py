@@ -3,8 +3,9 @@
     agent = LlmAgent(name="helper", model=..., tools=[FoldedToolset([read_sheet, other_toolset], policy="policy.toml")])
 
 Tools, plain functions and whole toolsets are folded together. A call that requires approval becomes ADK's own tool
-confirmation, and a confirmation runs the call with the arguments that were shown. State is read from the session's events on
-each request, so resumed and rewound sessions work.
+confirmation, whose payload contains the arguments. A confirmation runs the call with them. If its payload has other arguments,
+the edited call is checked and runs instead. State is read from the session's events on each request, so resumed and rewound
+sessions work.
 
 Arms ``index`` and ``search`` are not supported: ADK's callbacks and plugins see the name of a call before any tool can
 replace it.
@@ -26,7 +27,7 @@ from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import Folder
-from ._consent import NOBODY, Answer, Call
+from ._consent import NOBODY, Answer, Call, edit_note
 from ._settings import CommonArm, Fields, Unpack
 from ._steps import Step, answered_only
 
@@ -127,9 +128,14 @@ class FoldedTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
-        confirmation = tool_context.tool_confirmation
-        answer = None if confirmation is None else Answer(confirmation.confirmed)
-        call = Call(self.name, args, tool_context.function_call_id, message_of(tool_context))
+        confirmation, id = tool_context.tool_confirmation, tool_context.function_call_id
+        payload = confirmation.payload if confirmation else None
+        # A tool may request a confirmation of its own, whose payload has another meaning.
+        waiting = [one.arguments for one in self._owner.folder.waiting(conversation.id) if one.call == id]
+        changed = bool(waiting and payload) and isinstance(payload, dict) and payload not in waiting
+        edited = (self.name, payload) if changed else None
+        answer = None if confirmation is None else Answer(confirmation.confirmed, edited=edited)
+        call = Call(self.name, args, id, message_of(tool_context))
         outcome = self._owner.folder.judge(conversation, call, answer)
         if isinstance(outcome, Confirm) and answer:
             # ADK requests a confirmation of a call only once.
@@ -137,7 +143,7 @@ class FoldedTool(BaseTool):
         match outcome:
             case Confirm():
                 shown = f"{outcome.target} {outcome.arguments_json}: {outcome.reason}"
-                tool_context.request_confirmation(hint=shown)
+                tool_context.request_confirmation(hint=shown, payload=outcome.arguments)
                 tool_context.actions.skip_summarization = True
                 return {"error": outcome.content}
             case Reply(content=text, is_error=failed):
@@ -149,4 +155,6 @@ class FoldedTool(BaseTool):
                 with self._owner.folder.running(conversation, forward):
                     result = await tool.run_async(args=forward.arguments, tool_context=tool_context)
                 conversation.report_result(forward.id)
-                return {"note": forward.note, "result": result} if forward.note else result
+                notes = [edit_note(payload)] if edited else []
+                notes += [forward.note] if forward.note else []
+                return {"note": "\n".join(notes), "result": result} if notes else result

@@ -249,7 +249,6 @@ def google_adk() -> type[Asking]:
             return {"result": self.own.run(self.name, args)}
 
     class Own(Asking):
-        lacks = {"edited": "a tool confirmation of ADK has no arguments"}
         refused = ("index",)
 
         def build(self) -> None:
@@ -273,7 +272,9 @@ def google_adk() -> type[Asking]:
         def answer(self, said: bool | dict[str, Any]) -> bool:
             session: Any = asyncio.run(self.runner.session_service.get_session(**SESSION))
             asked = asked_in(session.events)[-1]
-            own = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": said})
+            edited = {"payload": said} if isinstance(said, dict) else {}
+            response = {"confirmed": bool(said), **edited}
+            own = types.FunctionResponse(id=asked.id, name=asked.name, response=response)
             return self._went(types.Part(function_response=own))
 
         def change(self, arguments: dict[str, Any]) -> None:

@@ -16,8 +16,8 @@ pub(crate) struct Annotation<'a> {
 }
 
 /// The annotations as lines `::error …::message`. If there are more of a kind than GitHub shows,
-/// the last one of that kind gives the number of the others.
-pub(crate) fn commands(annotations: &[Annotation<'_>], title: &str) -> String {
+/// the last one of that kind gives the number of the others, and `elsewhere`: where they are.
+pub(crate) fn commands(annotations: &[Annotation<'_>], title: &str, elsewhere: &str) -> String {
     let mut out = String::new();
     for kind in ["error", "warning", "notice"] {
         let own: Vec<_> = annotations.iter().filter(|one| one.kind == kind).collect();
@@ -32,7 +32,7 @@ pub(crate) fn commands(annotations: &[Annotation<'_>], title: &str) -> String {
             out.push_str(&format!("::{kind} {}::{}\n", properties.join(","), data(&one.message)));
         }
         if shown < own.len() {
-            let more = format!("{} more findings are in the step's log and summary", own.len() - shown);
+            let more = format!("{} more findings are {elsewhere}", own.len() - shown);
             out.push_str(&format!("::{kind} title={}::{}\n", property(title), data(&more)));
         }
     }

@@ -20,5 +20,5 @@ pub fn github(report: &CheckReport) -> String {
         let (title, message) = ("toolfold check".to_owned(), report.verdict());
         annotations.push(Annotation { kind: "notice", place: None, title, message });
     }
-    commands(&annotations, "toolfold check")
+    commands(&annotations, "toolfold check", "in the step's log and summary")
 }

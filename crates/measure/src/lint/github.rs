@@ -23,5 +23,5 @@ pub fn lint_github(lint: &Lint, file: Option<&str>) -> String {
             message: format!("{about}{}\n{}", finding.reason, finding.fix),
         });
     }
-    commands(&annotations, "toolfold lint")
+    commands(&annotations, "toolfold lint", "printed without --output github")
 }

@@ -60,3 +60,24 @@ fn a_text_that_is_not_the_list_gives_no_line() {
         assert!(lint.findings.iter().all(|one| one.line.is_none()), "{other}");
     }
 }
+
+#[test]
+fn hostile_names_are_inert_in_annotations_and_the_rest_is_counted() {
+    let bad = r#"{"type": "object", "properties": {"p": {"type": "integer", "minimum": 3, "maximum": 1}}}"#;
+    let tools: Vec<String> = (0..12)
+        .map(|at| format!(r#"{{"name": "a::b,{at}", "description": "%0A\n::warning ::x", "inputSchema": {bad}}}"#))
+        .collect();
+    let text = format!("[{}]", tools.join(",\n"));
+    let mut lint = measured(&text, &Meter::default(), &Options::new());
+    lint.find_lines(&text);
+    lint.findings.retain(|own| own.severity == Severity::Error);
+    let out = super::super::lint_github(&lint, Some("a,b:c.json"));
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 10, "{out}");
+    assert!(lines.iter().all(|line| line.starts_with("::error ")), "{out}");
+    assert!(
+        lines[8]
+            .starts_with("::error file=a%2Cb%3Ac.json,line=9,title=toolfold lint%3A contradictory-bounds::`a::b,8`")
+    );
+    assert_eq!(lines[9], "::error title=toolfold lint::3 more findings are printed without --output github");
+}

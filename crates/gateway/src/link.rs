@@ -1,4 +1,4 @@
-//! A connection to one server: [`Link`] sends messages; incoming ones are events.
+//! A connection to one server: `Link` sends messages; incoming ones are events.
 
 mod child;
 mod environment;

@@ -13,6 +13,7 @@ Nothing is timed, so the figures are the same everywhere.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import hashlib
 import json
@@ -240,8 +241,10 @@ def compare_searches(folder: Path) -> None:
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--retrieval"]:
-        compare_searches(Path(sys.argv[2]))
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--retrieval", type=Path, metavar="FOLDER", help="compare searches over the recorded queries of a folder")
+    if folder := arguments.parse_args().retrieval:
+        compare_searches(folder)
         return
     modes = {
         "pydantic-ai": (pydantic_ai, "pydantic-ai-slim", ["all tools", "own search", "toolfold lean"]),

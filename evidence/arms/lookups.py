@@ -18,6 +18,8 @@ SHOWS = {"full": "-", "signature": "signature", "kept": "outline", "lean": "requ
 
 
 def main() -> None:
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     extras: dict[str, list[int]] = defaultdict(list)
     for file in sys.argv[1:]:
         with open(file, encoding="utf-8") as lines:

@@ -155,13 +155,14 @@ pub(super) fn run_lint(args: &LintArgs) -> Outcome {
     let mut answer = lint(&Measurer::new(&meter), &read.value, &options).map_err(uncounted)?;
     let bad = answer.total.errors > 0 || args.input.strict && answer.total.warnings > 0;
     answer.findings.retain(|own| own.severity >= args.min_severity.severity());
-    // A list that was converted while it was read has no lines.
-    let file =
-        list_file(&config)?.filter(|file| input::read_text(file, MAX_BYTES).is_ok_and(|text| text == source.text));
+    let form = if args.json { Form::Json } else { args.output };
+    // A list that was converted while it was read has no lines, and a terminal shows none.
+    let is_source = |file: &String| input::read_text(file, MAX_BYTES).is_ok_and(|text| text == source.text);
+    let file = if form == Form::Text { None } else { list_file(&config)?.filter(is_source) };
     if file.is_some() {
         answer.find_lines(&source.text);
     }
-    match if args.json { Form::Json } else { args.output } {
+    match form {
         Form::Json => emit_json(&answer)?,
         Form::Text => emit(&text::lint_text(&answer))?,
         Form::Github => emit_data(&lint_github(&answer, file.map(|file| from_root(&file)).as_deref()))?,

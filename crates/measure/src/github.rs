@@ -2,7 +2,7 @@
 
 /// The maximum number of annotations of a kind that GitHub shows for a step.
 /// Source: GitHub's "Workflow commands" and "Checks API" (10 annotations a step).
-pub(crate) const MOST: usize = 10;
+const MOST: usize = 10;
 
 /// An annotation.
 #[derive(Debug)]

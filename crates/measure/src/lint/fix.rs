@@ -87,9 +87,7 @@ impl Place<'_> {
         path.extend(at.strip_prefix("/parameters")?.split('/').skip(1).map(unescaped));
         Some(path)
     }
-}
 
-impl Place<'_> {
     /// The start of the value at a path from the tool, or of the nearest one around it. The
     /// schema's key may be another one that means the same.
     fn nearest(&self, path: &[String]) -> usize {

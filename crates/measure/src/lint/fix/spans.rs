@@ -3,6 +3,8 @@
 /// The maximum nesting depth, that of `serde_json`.
 const MAX_DEPTH: usize = 128;
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) start: usize,
@@ -52,9 +54,11 @@ impl Span {
     }
 }
 
-/// The values of a text, one after the other. `None` if it is not valid JSON.
+/// The values of a text, one after the other. `None` if it is not valid JSON. A byte order mark at
+/// its start is skipped, as for every reader of lists.
 pub(super) fn parse_spans(text: &str) -> Option<Vec<Span>> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0 };
+    let at = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    let mut reader = Reader { text, bytes: text.as_bytes(), at };
     let mut roots = Vec::new();
     reader.blank();
     while reader.at < text.len() {

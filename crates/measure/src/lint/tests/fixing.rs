@@ -17,6 +17,7 @@ fn unchanged_parts_keep_every_byte() {
         .replace("\"title\": \"P\", ", "")
         .replace("{ \"type\" : \"array\" }", "{ \"type\" : \"array\", \"items\": {} }");
     assert_eq!(fixed(text), expected);
+    assert_eq!(fixed(&format!("\u{feff}{text}")), format!("\u{feff}{expected}"), "with a byte order mark");
 }
 
 #[test]

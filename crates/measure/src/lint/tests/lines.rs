@@ -45,6 +45,11 @@ fn a_nested_change_is_found_at_its_line_in_every_format() {
         lint.find_lines(&new);
         let found: Vec<_> = lint.findings.iter().filter(|one| one.rule == "type-changed").map(|one| one.line).collect();
         assert_eq!(found, [Some(expected(marked))], "{new}");
+        // Editors of Windows write a byte order mark and carriage returns.
+        lint.findings.iter_mut().for_each(|one| one.line = None);
+        lint.find_lines(&format!("\u{feff}{}", new.replace('\n', "\r\n")));
+        let again: Vec<_> = lint.findings.iter().filter(|one| one.rule == "type-changed").map(|one| one.line).collect();
+        assert_eq!(again, found, "{new}");
         // Findings about the list have no line.
         assert!(lint.findings.iter().all(|one| one.tool.is_some() || one.line.is_none()));
     }

@@ -102,8 +102,8 @@ class Folder(Consent):
             elif made is None and self._first is not None:
                 made = self._first.with_tools(text)
             assert made is not None
-            _remember(self._engines, key, (made, keep), MOST_ENGINES)
-            _remember(self._by_text, text, made, MOST_ENGINES)
+            remember(self._engines, key, (made, keep), MOST_ENGINES)
+            remember(self._by_text, text, made, MOST_ENGINES)
         return made
 
     def conversation(
@@ -149,9 +149,9 @@ class Folder(Consent):
         """
         with self._lock:
             if id:
-                _remember(self._shown, id, engine, MOST_CONVERSATIONS)
+                remember(self._shown, id, engine, MOST_CONVERSATIONS)
             elif mark:
-                _remember(self._marked, mark, engine, MOST_CONVERSATIONS)
+                remember(self._marked, mark, engine, MOST_CONVERSATIONS)
         return self.conversation(engine, id, steps, untouched=True)
 
     def last_shown(self, id: str | None, marks: Iterable[str | None]) -> Engine | None:
@@ -173,7 +173,7 @@ class Folder(Consent):
         """Caches a conversation under its id, with the calls whose answers its model has seen."""
         known = _Known(engine, conversation, seen or set())
         with self._lock:
-            _remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
+            remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
 
     def _taken(self, engine: Engine, steps: Sequence[Step]) -> Conversation | None:
         """Takes an unchanged conversation with exactly these steps from the cache. Each one is taken only once."""
@@ -215,7 +215,7 @@ class Folder(Consent):
             raise
 
 
-def _remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+def remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
     """Adds an entry to a cache, and drops the least recently used one."""
     memo[key] = value
     memo.move_to_end(key)

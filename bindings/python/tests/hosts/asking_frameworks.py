@@ -249,8 +249,6 @@ def google_adk() -> type[Asking]:
             return {"result": self.own.run(self.name, args)}
 
     class Own(Asking):
-        refused = ("index",)
-
         def build(self) -> None:
             tools = FoldedToolset([Real(self, each) for each in tools_of(self.arm)], **self.settings)
             agent = LlmAgent(name="a", model=Model(model="scripted", own=self), tools=[tools])

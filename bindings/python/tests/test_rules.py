@@ -28,7 +28,7 @@ def needs(framework: str) -> None:
 def test_an_arm_that_cannot_be_carried_is_refused_by_adapter_and_engine(delivery: str) -> None:
     arm = next(name for name, own in DELIVERIES.items() if own == delivery)
     with pytest.raises(StartError, match=f"arm {arm} is not available"):
-        type("Own", (Settings,), {"WITHOUT": (delivery,)})(arm=arm)
+        type("Own", (Settings,), {"WITHOUT": {delivery: "there is no hook"}})(arm=arm)
     engine = Engine(FUNCTIONS, "excel")
     model, wire = "claude-sonnet-4-6", "anthropic"
     if arm != "append":

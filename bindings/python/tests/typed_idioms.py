@@ -274,7 +274,7 @@ async def mcp_session() -> AsyncIterator[types.Tool]:
 def wrong_settings() -> None:
     """WRONG"""
     toolfold.langchain.Toolfold(arm="leen")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    toolfold.langchain.Toolfold(arm="native")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    toolfold.agent_framework.fold([], arm="native")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.google_adk.FoldedToolset([], arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.pydantic_ai.Settings(arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.openai_agents.folding(wire="openai")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]

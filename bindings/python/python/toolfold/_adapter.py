@@ -59,7 +59,7 @@ class Folder(Consent):
         given = own.approvals
         super().__init__(given if isinstance(given, Approver) else Approver(given), own.policy is not None)
         self.settings, self.wire, self.model = own, own.wire, own.model
-        self.without = list(own.WITHOUT)
+        self.without = own.without()
         self._settings: dict[str, Any] = {
             "profile": own.profile,
             "arm": own.arm,
@@ -113,7 +113,7 @@ class Folder(Consent):
         steps: Sequence[Step],
         *,
         untouched: bool = False,
-        without: Sequence[str] | None = None,
+        without: Iterable[str] | None = None,
     ) -> Conversation:
         """Returns the conversation whose model made these calls and still sees their answers.
 
@@ -123,7 +123,7 @@ class Folder(Consent):
         :param untouched: the caller does not change the conversation, so the next request with the same steps may use it.
         :param without: the deliveries that this agent does not support, if they differ from the framework's.
         """
-        less = self.without if without is None else list(without)
+        less = list(self.without if without is None else without)
 
         def create() -> Conversation:
             made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)

@@ -9,6 +9,18 @@ from typing import Any, TypeAlias
 Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
 
 
+def loaded(id: object, tools: Any) -> list[Step]:
+    """Returns the steps that represent tools which the provider's own search loaded: an answered call of ``expand_tools``.
+
+    :param tools: the loaded definitions, in OpenAI's format: functions, and namespaces of functions.
+    """
+    each = [tool for tool in tools or () if isinstance(tool, dict)]
+    every = [inner for tool in each for inner in (tool.get("tools", ()) if tool.get("type") == "namespace" else [tool])]
+    names = [tool["name"] for tool in every if isinstance(tool.get("name"), str)]
+    key = f"search:{id}"
+    return [(key, "expand_tools", {"tools": names}), (key, True)] if names else []
+
+
 def unanswered(steps: Sequence[Step]) -> set[str]:
     """Returns the ids of the calls of a history without an answer."""
     return {steps[at][0] for at in _open(steps)}

@@ -103,7 +103,11 @@ Arm: TypeAlias = Literal[CommonArm, BridgeArm]
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("in_place", "native", "append")
+    WITHOUT = {
+        "in_place": "the framework takes the tools once, and the array of this arm grows",
+        "native": "a `Content` cannot be the result of a provider's tool search, and `FunctionTool` has no `defer_loading`",
+        "append": "a `Content` cannot be a tool definition, and chat middleware does not see the request to the provider",
+    }
     arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 

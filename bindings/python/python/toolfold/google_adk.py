@@ -51,7 +51,10 @@ Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    WITHOUT = {
+        "native": "the `FunctionDeclaration` of an `LlmRequest` has no `defer_loading`, and ADK's models add none",
+        "append": "a `Part` of an `LlmRequest` cannot be a tool definition, and ADK's models write messages from parts",
+    }
     arm: Arm = "auto"
     wire: _settings.Wire = "gemini"
 

@@ -53,7 +53,10 @@ Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    WITHOUT = {
+        "native": "MCP has no deferred tools",
+        "append": "MCP has no tool definitions in messages",
+    }
     arm: Arm = "auto"
     wire: Literal["mcp"] = "mcp"
 

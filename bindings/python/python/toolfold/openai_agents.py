@@ -8,9 +8,9 @@ that requires approval interrupts the run, as ``needs_approval`` does, and ``Run
 that were shown. An approval for every later call of a tool (``always_approve``) applies only to that tool.
 
 A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
-Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index`` and ``search`` need an agent whose ``model``
-is a ``Model`` object, because only there can a call of ``call_tool`` get the name of its tool. Answers of toolfold never end
-a run.
+Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index``, ``search`` and ``native`` need an agent whose
+``model`` is a ``Model`` object, because only there can a call get the name of its tool. Arm ``native`` needs a model of the
+Responses API: the SDK's ``ToolSearchTool`` finds the folded tools. Answers of toolfold never end a run.
 """
 
 from __future__ import annotations
@@ -43,15 +43,19 @@ RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 EVERY_CALL = "toolfold:every-call"
 
 
+#: Why an agent whose model is given by its name supports fewer deliveries.
+BY_NAME = "the agent's `model` is a name, and only a `Model` object has a hook for its requests and responses"
+
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed", "native"]
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    WITHOUT = {"append": "x"}
+    WIRES = {"native": ("openai-responses",)}
     arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 
@@ -99,8 +103,9 @@ class FoldedAgent(Agent[Any]):
             value = Behavior(value)
         super().__setattr__(name, value)
 
-    def _without(self) -> list[str]:
-        return [*self.folding.without, *([] if isinstance(self.model, Model) else ["bridge"])]
+    def _without(self) -> dict[str, str]:
+        named = {} if isinstance(self.model, Model) else dict.fromkeys(("bridge", "native"), BY_NAME)
+        return {**named, **self.folding.without}
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         every = await super().get_all_tools(run_context)

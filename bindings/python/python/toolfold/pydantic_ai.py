@@ -75,7 +75,7 @@ Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed", "native"]
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("append",)
+    WITHOUT = {"append": "x"}
     arm: Arm = "auto"
 
 

@@ -88,7 +88,7 @@ def langchain() -> type[Asking]:
             return "scripted"
 
         def bind_tools(self, tools: Any, **_: Any) -> Any:
-            return self.model_copy(update={"names": [tool.name for tool in tools]})
+            return self.model_copy(update={"names": [tool.name for tool in tools if not isinstance(tool, dict)]})
 
         def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
             calls = self.own.says(self.names, messages[-1].model_dump())
@@ -98,6 +98,7 @@ def langchain() -> type[Asking]:
 
     class Own(Asking):
         lacks = {"exact numbers": "LangGraph's checkpoints store integers of at most 64 bits"}
+        native = {"wire": "openai-responses", "model": "gpt-5.4"}
         middleware: Any = []
 
         def build(self) -> None:

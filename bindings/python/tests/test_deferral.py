@@ -9,8 +9,8 @@ import pytest
 from hosts import missing
 from hosts.responses import CHART, Responses, called, searched
 
-NATIVE = ["langchain"]
-APPEND = ["langchain"]
+NATIVE = ["langchain", "openai_agents", "pydantic_ai"]
+APPEND = ["langchain", "openai_agents", "pydantic_ai"]
 BOLD = {"file_path": "a.xlsx", "cell_range": "A1"}
 
 

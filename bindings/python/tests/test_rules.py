@@ -55,13 +55,14 @@ def test_auto_under_each_framework(framework: str, tmp_path: Path) -> None:
     assert len(host.shown[0]) < 5, host.shown[0]
 
 
-def test_an_agent_whose_model_is_a_name_has_no_arm_index() -> None:
+@pytest.mark.parametrize("arm", ["index", "search", "native", "append"])
+def test_an_agent_whose_model_is_a_name_has_no_hook(arm: Any) -> None:
     needs("openai_agents")
     from toolfold.openai_agents import FoldedAgent, folding
 
     for model in ("gpt-5.4", None):
-        with pytest.raises(StartError, match="arm index is not available here"):
-            FoldedAgent(name="a", model=model, folding=folding(arm="index"))
+        with pytest.raises(StartError, match=f"arm {arm} is not available here: the agent's `model` is a name"):
+            FoldedAgent(name="a", model=model, folding=folding(arm=arm, model="gpt-5.4"))
         FoldedAgent(name="a", model=model, folding=folding(arm="lean"))
 
 

@@ -215,6 +215,35 @@ class Folder(Consent):
             raise
 
 
+class Added:
+    """What follows an answer under arm ``append``: the tools that its call opened. They depend only on the call, so a request of
+    another process has the same bytes."""
+
+    def __init__(self, engine: Engine, conversation: Conversation) -> None:
+        self._engine, self._wire, self._model, self._arm = engine, conversation.wire, conversation.model, conversation.arm
+        self._known: dict[tuple[str, str], tuple[tuple[str, ...], list[dict[str, Any]]]] = {}
+
+    def names(self, name: str, arguments: Any) -> tuple[str, ...]:
+        """Returns the host's names of the tools that an answered call opened.
+
+        :param name, arguments: the call as the model wrote it.
+        """
+        return self._after(name, arguments)[0]
+
+    def tools(self, name: str, arguments: Any) -> list[dict[str, Any]]:
+        """Returns their definitions, in the format of Responses."""
+        return self._after(name, arguments)[1]
+
+    def _after(self, name: str, arguments: Any) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+        key = (name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+        if key not in self._known:
+            steps: list[Step] = [("c", name, arguments), ("c", True)]
+            alone = self._engine.conversation(self._wire, self._model, arm=self._arm, steps=steps)
+            tools = [tool for message in alone.redeliver_messages() for tool in message.get("tools", ())]
+            self._known[key] = (alone.opened, tools)
+        return self._known[key]
+
+
 def remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
     """Adds an entry to a cache, and drops the least recently used one."""
     memo[key] = value

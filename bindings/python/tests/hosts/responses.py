@@ -77,3 +77,48 @@ def langchain(served: Responses, arm: str, ran: list[Any]) -> None:
     fold = Toolfold(arm=arm, wire="openai-responses", model=MODEL, profile="excel")  # type: ignore[arg-type]
     agent: Any = create_agent(model, [bound(each) for each in FUNCTIONS], middleware=[fold])
     agent.invoke({"messages": [("user", "go")]})
+
+
+def openai_agents(served: Responses, arm: str, ran: list[Any]) -> None:
+    from agents import FunctionTool, OpenAIResponsesModel, Runner
+    from openai import AsyncOpenAI
+
+    from hosts.openai_agents import CONFIG
+    from toolfold.openai_agents import FoldedAgent, folding
+
+    def bound(function: dict[str, Any]) -> FunctionTool:
+        async def run(context: Any, arguments: str) -> str:
+            ran.append((function["name"], json.loads(arguments)))
+            return "ran"
+
+        about = (function["name"], function["description"], function["parameters"])
+        return FunctionTool(*about, run, strict_json_schema=False)
+
+    client = AsyncOpenAI(api_key="x", base_url="http://127.0.0.1", http_client=served.async_client())
+    own = folding(arm=arm, model=MODEL, profile="excel")  # type: ignore[arg-type]
+    tools: Any = [bound(each) for each in FUNCTIONS]
+    agent = FoldedAgent(name="a", tools=tools, model=OpenAIResponsesModel(MODEL, client), folding=own)
+    Runner.run_sync(agent, "go", run_config=CONFIG)
+
+
+def pydantic_ai(served: Responses, arm: str, ran: list[Any]) -> None:
+    from openai import AsyncOpenAI
+    from pydantic_ai import Agent, Tool
+    from pydantic_ai.models.openai import OpenAIResponsesModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    from toolfold.pydantic_ai import Toolfold
+
+    def bound(function: dict[str, Any]) -> Any:
+        def run(**arguments: Any) -> str:
+            ran.append((function["name"], arguments))
+            return "ran"
+
+        about = {"name": function["name"], "description": function["description"]}
+        return Tool.from_schema(run, json_schema=function["parameters"], **about)
+
+    client = AsyncOpenAI(api_key="x", base_url="http://127.0.0.1", http_client=served.async_client())
+    model = OpenAIResponsesModel(MODEL, provider=OpenAIProvider(openai_client=client))
+    fold = Toolfold(arm=arm, wire="openai-responses", model=MODEL, profile="excel")  # type: ignore[arg-type]
+    agent: Any = Agent(model, tools=[bound(each) for each in FUNCTIONS], capabilities=[fold])
+    agent.run_sync("go")

@@ -29,6 +29,7 @@ class Own:
         self.guarded: list[str] = []
         self.seen: list[str] = []
         self.requests: list[Any] = []
+        self.arrays: list[dict[str, Any]] = []
 
 
 def langchain_agent(arm: str, rules: Any, *, first: bool = True, script: Any = None, **tool: Any) -> Any:
@@ -185,7 +186,7 @@ def sdk_agent(arm: str, script: Any, *, policy: Any = None, **more: Any) -> Any:
     return own
 
 
-def framework_agent(arm: str) -> Any:
+def framework_agent(arm: str, call: Any = DELETE) -> Any:
     from agent_framework import (
         Agent,
         BaseChatClient,
@@ -206,9 +207,10 @@ def framework_agent(arm: str) -> Any:
         def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
             async def respond() -> ChatResponse:
                 own.requests.append([message.to_dict() for message in messages])
+                own.arrays.append({tool.name: tool.parameters() for tool in options["tools"]})
                 said = [Content.from_text(DONE)]
                 if len(own.requests) == 1:
-                    name, arguments = called(*DELETE, [tool.name for tool in options["tools"]])
+                    name, arguments = called(*call, [tool.name for tool in options["tools"]])
                     text = WRITTEN if name == "call_tool" else json.dumps(arguments)
                     said = [Content.from_text_reasoning(text="hm"), Content.from_function_call("c1", name, arguments=text)]
                 made = Message(role="assistant", contents=said)

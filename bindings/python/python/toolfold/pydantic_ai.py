@@ -45,9 +45,11 @@ _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "time
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent."""
+    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent; and
+    what follows the answers to calls, by engine."""
 
     shown: tuple[object, list[ToolDefinition], object] | None = None
+    added: tuple[Engine, Added] | None = None
 
 
 class _Step(NamedTuple):
@@ -108,7 +110,9 @@ class Toolfold(AbstractCapability[Any]):
             # The framework withholds these until a message adds them.
             hidden = [tool for tool in parameters.function_tools if tool.name in self.run.hidden]
             shown += [replace(tool, defer_loading=True) for tool in hidden]
-            messages, opened = with_added(messages, Added(step.engine, step.conversation))
+            if self.memo.added is None or self.memo.added[0] is not step.engine:
+                self.memo.added = (step.engine, Added(step.engine, step.conversation))
+            messages, opened = with_added(messages, self.memo.added[1])
             parameters = replace(parameters, revealed_tool_names=parameters.revealed_tool_names | opened)
         return replace(
             request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)

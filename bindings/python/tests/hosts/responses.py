@@ -1,4 +1,4 @@
-"""OpenAI's Responses API behind a transport: what reaches it over the real SDKs and clients of frameworks."""
+"""The APIs of OpenAI and Anthropic behind a transport: what reaches them over the real SDKs and clients of frameworks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def searched() -> list[dict[str, Any]]:
 
 
 class Responses:
-    """Answers requests with these lists of items, and then with a text."""
+    """The API of OpenAI: answers requests with these lists of items, and then with a text."""
 
     def __init__(self, *answers: list[dict[str, Any]]) -> None:
         self.answers = list(answers)
@@ -39,12 +39,14 @@ class Responses:
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
         self.bodies.append(json.loads(request.content))
-        at = len(self.bodies) - 1
+        return httpx2.Response(200, json=self._body(len(self.bodies) - 1))
+
+    def _body(self, at: int) -> dict[str, Any]:
         words = {"type": "output_text", "text": "done", "annotations": []}
         last = [{"id": f"m{at}", "type": "message", "role": "assistant", "status": "completed", "content": [words]}]
         output = self.answers[at] if at < len(self.answers) else last
         head = {"id": f"r{at}", "object": "response", "created_at": 0, "model": MODEL, "status": "completed"}
-        return httpx2.Response(200, json={**head, "output": output, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []})
+        return {**head, "output": output, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
     def client(self) -> httpx2.Client:
         return httpx2.Client(transport=httpx2.MockTransport(self._answer))
@@ -54,6 +56,16 @@ class Responses:
             return self._answer(request)
 
         return httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+
+
+class Messages(Responses):
+    """The API of Anthropic, in the same way: the items are content blocks."""
+
+    def _body(self, at: int) -> dict[str, Any]:
+        head = {"id": f"m{at}", "type": "message", "role": "assistant", "model": "claude", "stop_sequence": None}
+        content = self.answers[at] if at < len(self.answers) else [{"type": "text", "text": "done"}]
+        stop = "tool_use" if at < len(self.answers) else "end_turn"
+        return {**head, "content": content, "stop_reason": stop, "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
 def langchain(served: Responses, arm: str, ran: list[Any]) -> None:
@@ -103,9 +115,26 @@ def openai_agents(served: Responses, arm: str, ran: list[Any]) -> None:
 
 def pydantic_ai(served: Responses, arm: str, ran: list[Any]) -> None:
     from openai import AsyncOpenAI
-    from pydantic_ai import Agent, Tool
     from pydantic_ai.models.openai import OpenAIResponsesModel
     from pydantic_ai.providers.openai import OpenAIProvider
+
+    client = AsyncOpenAI(api_key="x", base_url="http://127.0.0.1", http_client=served.async_client())
+    own = OpenAIResponsesModel(MODEL, provider=OpenAIProvider(openai_client=client))
+    _pydantic_ai(own, ran, arm=arm, wire="openai-responses", model=MODEL)
+
+
+def pydantic_ai_on_anthropic(served: Messages, arm: str, ran: list[Any], model: str) -> None:
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    client = AsyncAnthropic(api_key="x", base_url="http://127.0.0.1", http_client=served.async_client())
+    own = AnthropicModel(model, provider=AnthropicProvider(anthropic_client=client))
+    _pydantic_ai(own, ran, arm=arm, wire="anthropic", model=model)
+
+
+def _pydantic_ai(own: Any, ran: list[Any], **settings: Any) -> None:
+    from pydantic_ai import Agent, Tool
 
     from toolfold.pydantic_ai import Toolfold
 
@@ -117,8 +146,6 @@ def pydantic_ai(served: Responses, arm: str, ran: list[Any]) -> None:
         about = {"name": function["name"], "description": function["description"]}
         return Tool.from_schema(run, json_schema=function["parameters"], **about)
 
-    client = AsyncOpenAI(api_key="x", base_url="http://127.0.0.1", http_client=served.async_client())
-    model = OpenAIResponsesModel(MODEL, provider=OpenAIProvider(openai_client=client))
-    fold = Toolfold(arm=arm, wire="openai-responses", model=MODEL, profile="excel")  # type: ignore[arg-type]
-    agent: Any = Agent(model, tools=[bound(each) for each in FUNCTIONS], capabilities=[fold])
-    agent.run_sync("go")
+    fold = Toolfold(profile="excel", **settings)
+    agent: Any = Agent(own, tools=[bound(each) for each in FUNCTIONS], capabilities=[fold])
+    agent.run_sync("go", model_settings={"max_tokens": 100})  # With more, the client of Anthropic streams.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -17,6 +17,7 @@ from langchain.agents import create_agent  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
 from langgraph.types import Command  # noqa: E402
 
+from toolfold._settings import Wire  # noqa: E402
 from toolfold.langchain import Toolfold  # noqa: E402
 
 
@@ -68,3 +69,10 @@ def test_answers_refer_to_deferred_tools_on_anthropic(tmp_path: Path) -> None:
     agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "native", tmp_path, **own)
     agent.start()
     assert json.loads(agent.read[1])["content"] == [{"type": "tool_reference", "tool_name": "list_sheets"}]
+
+
+@pytest.mark.parametrize("wire", get_args(Wire))
+def test_an_answer_is_a_text_on_every_wire(wire: str, tmp_path: Path) -> None:
+    agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "lean", tmp_path, wire=wire)
+    agent.start()
+    assert json.loads(agent.read[1])["content"].startswith("Opened.")

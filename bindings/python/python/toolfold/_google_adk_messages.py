@@ -38,7 +38,7 @@ def direct_response(conversation: Conversation, response: LlmResponse, shown: se
     """Gives the calls of a response the names of the tools that run. Everything else is unchanged. ADK numbers calls without an
     id only later, so the model's original calls are stored by position, in the metadata of the event.
 
-    :param shown: the names of the toolset's tools: a call of any other tool belongs to someone else.
+    :param shown: the names of the toolset's tools. Calls of other tools are unchanged.
     """
     parts, records, position = list[types.Part](), dict[str, Record](), 0
     for part in (response.content.parts or []) if response.content else []:

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 
-from . import Conversation, Outcome, Reply
+from . import Confirm, Conversation, Refuse, Reply
 from ._consent import Call
 from ._names import MEMBER, original, record
 from ._steps import Step, loaded
@@ -48,15 +48,14 @@ def _searched(block: Mapping[str, Any]) -> list[Step]:
     return []
 
 
-def answer_content(outcome: Outcome | str) -> tuple[Any, list[dict[str, Any]]]:
+def answer_content(wire: str, outcome: Reply | Confirm | Refuse | str) -> tuple[Any, list[dict[str, Any]]]:
     """Returns the content of an answer of toolfold, and the blocks that follow all answers: definitions of opened tools."""
-    if not isinstance(outcome, Reply):
-        return (outcome if isinstance(outcome, str) else outcome.content), []  # type: ignore[union-attr]
+    content = outcome if isinstance(outcome, str) else outcome.content
+    if not isinstance(outcome, Reply) or wire not in ("anthropic", "openai-responses"):
+        return content, []
     answer, *added = outcome.messages
-    if outcome.is_error or answer.get("role") != "user":
-        content = outcome.content
-    else:
-        content = answer["content"][0]["content"]  # Anthropic's `tool_reference` blocks under native deferral.
+    if wire == "anthropic" and not outcome.is_error:
+        return answer["content"][0]["content"], [block for message in added for block in message["content"]]
     return content, [block for message in added for block in message.get("content", [message])]
 
 

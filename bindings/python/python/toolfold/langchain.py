@@ -80,7 +80,7 @@ class Toolfold(AgentMiddleware):
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         engine, conversation, outcome, edited = self._judged(request)
         if not isinstance(outcome, Forward):
-            return _answer(request, outcome)
+            return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = handler(_run(request, outcome))
         return _noted(conversation, outcome, edited, result)
@@ -90,7 +90,7 @@ class Toolfold(AgentMiddleware):
     ) -> Result:
         engine, conversation, outcome, edited = self._judged(request)
         if not isinstance(outcome, Forward):
-            return _answer(request, outcome)
+            return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = await handler(_run(request, outcome))
         return _noted(conversation, outcome, edited, result)
@@ -116,8 +116,9 @@ class Toolfold(AgentMiddleware):
             if len(self._shown) > 64:
                 self._shown.clear()
             self._shown[conversation.digest] = kept
-        if conversation.wire in SEARCH and any(entry.deferred for entry in entries) and SEARCH[conversation.wire] not in hosted:
-            hosted.append(SEARCH[conversation.wire])
+        search = SEARCH.get(conversation.wire)
+        if search and any(entry.deferred for entry in entries) and search["type"] not in [tool.get("type") for tool in hosted]:
+            hosted.append(search)
         return conversation, request.override(tools=[*kept[1], *hosted], messages=restored(request.messages))
 
     def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str, Any]:
@@ -219,10 +220,10 @@ def _decision(answer: Any, call: Call) -> Answer:
     return Answer(answer.get("type") in ("approve", "accept"), answer.get("message"))
 
 
-def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
+def _answer(request: ToolCallRequest, conversation: Conversation, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
     """Returns an answer of toolfold, which never ends the run."""
     status = "success" if isinstance(outcome, Reply) and not outcome.is_error else "error"
-    content, added = answer_content(outcome)
+    content, added = answer_content(conversation.wire, outcome)
     name = OWN.name if getattr(request.tool, "return_direct", False) else request.tool_call["name"]
     more: dict[str, Any] = {"additional_kwargs": {MEMBER: added}} if added else {}
     return ToolMessage(content, tool_call_id=request.tool_call["id"], name=name, status=status, **more)

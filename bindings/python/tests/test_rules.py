@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ def test_auto_under_each_framework(framework: str, tmp_path: Path) -> None:
     host = asking(framework)([], "auto", tmp_path, wire="openai-chat")
     host.start()
     assert len(host.shown[0]) < 5, host.shown[0]
+
+
+@pytest.mark.parametrize("framework", ["langchain", "openai_agents", "pydantic_ai"])
+def test_auto_where_the_model_defers_tools(framework: str) -> None:
+    """LangChain and the Agents SDK have models of both APIs of OpenAI, and only one has deferred tools."""
+    needs(framework)
+    module: Any = import_module(f"toolfold.{framework}")
+    settings = module.Settings(wire="openai-responses", model="gpt-5.4")
+    conversation = Engine(tools_of("auto")).conversation(settings.wire, settings.model, without=list(settings.without()))
+    assert (conversation.arm == "native") == (framework == "pydantic_ai"), conversation.explain()
 
 
 @pytest.mark.parametrize("arm", ["index", "search", "native", "append"])

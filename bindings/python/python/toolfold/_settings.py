@@ -45,6 +45,8 @@ class Settings:
     WITHOUT: ClassVar[Mapping[str, str]] = {}
     #: The deliveries that the framework supports on some wires only.
     WIRES: ClassVar[Mapping[str, tuple[Wire, ...]]] = {}
+    #: The deliveries that ``auto`` does not use, because the framework's model may have another API than the settings.
+    NOT_AUTO: ClassVar[tuple[str, ...]] = ()
 
     arm: Arm = "auto"
     profile: Source | bool | None = None
@@ -71,6 +73,8 @@ class Settings:
         """Returns the deliveries that the framework does not support on this wire, each with the reason."""
         elsewhere = {name: wires for name, wires in self.WIRES.items() if self.wire not in wires}
         reasons = {name: f"the framework supports it on wire {' and '.join(wires)} only" for name, wires in elsewhere.items()}
+        if self.arm == "auto":
+            reasons |= dict.fromkeys(self.NOT_AUTO, "arm auto does not use it in this framework")
         return {**reasons, **self.WITHOUT}
 
     @classmethod

@@ -97,8 +97,13 @@ class FoldedToolset(BaseToolset):
         return self._shown[key]
 
     async def _current(self, context: ReadonlyContext) -> tuple[list[FoldedTool], Conversation | None]:
-        """Returns the tools of a run, and the conversation of its session."""
-        tools = [tool for tool in await self.get_tools_with_prefix(context) if isinstance(tool, FoldedTool)]
+        """Returns the tools of a run, and the conversation of its session; none if they cannot be listed: ADK has logged the
+        error and continues without these tools."""
+        try:
+            listed = await self.get_tools_with_prefix(context)
+        except Exception:
+            return [], None
+        tools = [tool for tool in listed if isinstance(tool, FoldedTool)]
         return tools, self.conversation(tools[0].engine, context) if tools else None
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:

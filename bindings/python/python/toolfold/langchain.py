@@ -50,6 +50,7 @@ Arm: TypeAlias = _settings.Arm
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
+    NOT_AUTO = ("native",)
     arm: Arm = "auto"
 
 

@@ -55,6 +55,7 @@ Arm: TypeAlias = _settings.Arm
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
+    NOT_AUTO = ("native",)
     WIRES = {"native": ("openai-responses",), "append": ("openai-responses",)}
     arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import json
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 pytest.importorskip("langchain", reason="the registry does not offer langchain")
 from dialogue import ARMS, ASKED, DONE, Dialogue, settings  # noqa: E402
+from hosts.asking import asking  # noqa: E402
 from hosts.langchain import GO, MOST, THREAD, Scripted, agent, tools_of  # noqa: E402
 from langchain.agents import create_agent  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
 from langgraph.types import Command  # noqa: E402
 
+from toolfold._settings import Wire  # noqa: E402
 from toolfold.langchain import Toolfold  # noqa: E402
 
 
@@ -58,3 +62,17 @@ def test_the_asynchronous_graph_and_integers_where_nothing_is_checkpointed(book:
     own = create_agent(model, tools=tools_of(book), middleware=[fold])
     assert asyncio.run(own.ainvoke(GO))["messages"][-1].content == DONE
     dialogue.verify(deleted=False)
+
+
+def test_answers_refer_to_deferred_tools_on_anthropic(tmp_path: Path) -> None:
+    own: Any = {"wire": "anthropic", "model": "claude-sonnet-4-6"}
+    agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "native", tmp_path, **own)
+    agent.start()
+    assert json.loads(agent.read[1])["content"] == [{"type": "tool_reference", "tool_name": "list_sheets"}]
+
+
+@pytest.mark.parametrize("wire", get_args(Wire))
+def test_an_answer_is_a_text_on_every_wire(wire: str, tmp_path: Path) -> None:
+    agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "lean", tmp_path, wire=wire)
+    agent.start()
+    assert json.loads(agent.read[1])["content"].startswith("Opened.")

@@ -30,13 +30,19 @@ def pydantic_ai() -> type[Asking]:
                 return made
 
             def respond(messages: Any, info: Any) -> ModelResponse:
-                calls = self.says([tool.name for tool in info.function_tools], messages[-1])
+                added = [name for part in messages[-1].parts for name in getattr(part, "tools_added", [])]
+                defined = [tool for tool in info.model_request_parameters.function_tools if tool.name in added]
+                newest = [messages[-1], *defined] if defined else messages[-1]
+                calls = self.says([tool.name for tool in info.function_tools], newest)
                 parts = [ToolCallPart(name, arguments, id) for id, name, arguments in calls]
                 return ModelResponse(parts=parts or [TextPart(DONE)])
 
             output: Any = [str, DeferredToolRequests]
             tools, self.fold = [bound(each) for each in tools_of(self.arm)], Toolfold(**self.settings)
-            self.agent: Any = Agent(FunctionModel(respond), tools=tools, capabilities=[self.fold], output_type=output)
+            # As the profile of a model of Responses has it.
+            profile: Any = {"tool_addition_mode": "with_definitions"} if self.arm == "append" else None
+            model = FunctionModel(respond, profile=profile)
+            self.agent: Any = Agent(model, tools=tools, capabilities=[self.fold], output_type=output)
 
         def _went(self, made: Any) -> bool:
             self.state = made.all_messages_json()
@@ -88,7 +94,7 @@ def langchain() -> type[Asking]:
             return "scripted"
 
         def bind_tools(self, tools: Any, **_: Any) -> Any:
-            return self.model_copy(update={"names": [tool.name for tool in tools]})
+            return self.model_copy(update={"names": [tool.name for tool in tools if not isinstance(tool, dict)]})
 
         def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
             calls = self.own.says(self.names, messages[-1].model_dump())
@@ -98,6 +104,7 @@ def langchain() -> type[Asking]:
 
     class Own(Asking):
         lacks = {"exact numbers": "LangGraph's checkpoints store integers of at most 64 bits"}
+        native = {"wire": "openai-responses", "model": "gpt-5.4"}
         middleware: Any = []
 
         def build(self) -> None:
@@ -170,6 +177,7 @@ def openai_agents() -> type[Asking]:
 
     class Own(Asking):
         lacks = {"edited": "`RunState.approve` of the Agents SDK has no arguments"}
+        native = {"model": "gpt-5.4"}
 
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> FunctionTool:
@@ -249,8 +257,6 @@ def google_adk() -> type[Asking]:
             return {"result": self.own.run(self.name, args)}
 
     class Own(Asking):
-        refused = ("index",)
-
         def build(self) -> None:
             tools = FoldedToolset([Real(self, each) for each in tools_of(self.arm)], **self.settings)
             agent = LlmAgent(name="a", model=Model(model="scripted", own=self), tools=[tools])

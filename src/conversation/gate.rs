@@ -30,7 +30,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
 use crate::policy::Decision;
-use crate::profile::{Detail, definition_for_retry};
+use crate::profile::{Detail, definition, definition_for_retry};
 use crate::wire::Arguments;
 use toolfold_diagnostic::sha256_hex;
 
@@ -90,6 +90,15 @@ struct ResolvedTool<'t> {
     tool: &'t Tool,
     /// The name that the model sees.
     shown: &'t str,
+}
+
+impl ResolvedTool<'_> {
+    /// The definition in the answer to a call that did not run. Without the feature `validate`,
+    /// the gate drops nothing.
+    fn definition_for_retry(self, engine: &Engine) -> String {
+        let drops_null = cfg!(feature = "validate") && engine.coerces();
+        if drops_null { definition_for_retry(self.tool, self.shown) } else { definition(self.tool, self.shown) }
+    }
 }
 
 impl Conversation {
@@ -269,7 +278,7 @@ impl Conversation {
             format!("{} was not run again: this exact call failed every time. Change its arguments.", resolved.shown);
         if nudge == Nudge::Schemas {
             content.push_str("\nFull definition:\n");
-            content.push_str(&definition_for_retry(resolved.tool, resolved.shown));
+            content.push_str(&resolved.definition_for_retry(&self.engine));
         }
         let answer = Answer::error(ReplyKind::Loop, content);
         Some(self.give(current, Some(resolved.tool.name().as_str()), answer))

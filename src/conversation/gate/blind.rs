@@ -18,7 +18,7 @@ use crate::conversation::outcome::Outcome;
 use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
 use crate::engine::Blind;
 use crate::name::ToolName;
-use crate::profile::{Delivery, definition_for_retry};
+use crate::profile::Delivery;
 use crate::wire::MetaRole;
 
 /// How hidden parameters and unknown arguments are handled.
@@ -132,7 +132,7 @@ impl Conversation {
             content.push_str(APPENDED);
         } else {
             content.push_str("\nFull definition:\n");
-            content.push_str(&definition_for_retry(resolved.tool, resolved.shown));
+            content.push_str(&resolved.definition_for_retry(&self.engine));
         }
         let opened = vec![resolved.tool.name().clone()];
         let by = Some(current.call.own.clone());

@@ -89,16 +89,21 @@ class Consent:
         """
         self.forget(conversation)
         # Only True approves: a missing `await` or a string does not.
-        if approved is True and edited is not None and not _same(asked, edited):
-            return self._edit(conversation, asked, edited)
+        if approved is True and edited is not None and not same_call(asked, edited):
+            return self.edit(conversation, asked, edited) or conversation.resume(asked.approval)
         answer_approval(self.approver, asked, approved is True, reason)
         return conversation.resume(asked.approval)
 
-    def _edit(self, conversation: Conversation, asked: Confirm, edited: tuple[str, Any]) -> Outcome:
-        """Checks the edited call instead of the one that was shown. The record of its approval names the first one."""
+    def edit(self, conversation: Conversation, asked: Confirm, edited: tuple[str, Any]) -> Outcome | None:
+        """Checks the edited call instead of the one that was shown. The record of its approval names the first one.
+
+        :returns: the outcome of the edited call; None if ``asked`` was decided elsewhere in the meantime.
+        :raises InputError: the arguments cannot be written as JSON. Nothing is decided then.
+        """
+        conversation.direct(*edited)
         answer_approval(self.approver, asked, False, EDITED)
-        if (stored := self.approver.get(asked.approval)).reason != EDITED:
-            return conversation.resume(stored.id)  # It was decided elsewhere in the meantime.
+        if self.approver.get(asked.approval).reason != EDITED:
+            return None
         outcome = conversation.call(*edited)
         if isinstance(outcome, Confirm):
             self.approver.approve(outcome.approval, edited=asked.approval)
@@ -162,6 +167,9 @@ def edit_note(arguments: Any) -> str:
     return f"A person changed the arguments of this call before it ran: {text}"
 
 
-def _same(asked: Confirm, edited: tuple[str, Any]) -> bool:
+def same_call(asked: Confirm, edited: tuple[str, Any]) -> bool:
+    """Returns whether a person changed nothing. As JSON, ``1`` and ``True`` are different."""
     name, arguments = edited
-    return name == asked.name and arguments == asked.arguments
+    if name not in (asked.name, asked.target) or arguments != (shown := asked.arguments):
+        return False
+    return json.dumps(arguments, sort_keys=True, default=str) == json.dumps(shown, sort_keys=True)

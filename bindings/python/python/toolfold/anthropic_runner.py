@@ -14,7 +14,7 @@ from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctio
 from . import Approver, Confirm, Conversation, Forward, Outcome, Reply, _log
 from ._loop import Ask, AskAsync, settled
 from ._result import Blocks
-from ._tools import Run, RunAsync, as_text
+from ._tools import Edit, Run, RunAsync, as_text, edited_note
 
 
 def runner_tools(
@@ -58,9 +58,14 @@ class _Tool:
         _log.judged(self.conversation, outcome)
         return outcome
 
-    def decided(self, asked: Confirm, said: object) -> Outcome:
+    def decided(self, asked: Confirm, answer: object) -> tuple[Outcome, str | None]:
+        """Returns the outcome of a call after a person's decision, and the text that precedes the result."""
         assert self.approver
-        return self.conversation.resume(asked.approval) if settled(asked, said, self.approver) else asked
+        decision = settled(self.conversation, asked, answer, self.approver)
+        if isinstance(decision, Edit):
+            edited = decision.outcome
+            return edited, edited_note(edited) if isinstance(edited, Forward) else None
+        return noted(self.conversation.resume(asked.approval) if decision else asked)
 
     def answered(self, outcome: Outcome) -> Any:
         """Returns the answer to a call that is not run."""
@@ -75,40 +80,45 @@ class _Tool:
             return outcome.messages[0]["content"][0]["content"]
         raise ToolError(outcome.content)
 
-    def ended(self, call: Forward, result: Any) -> Any:
+    def ended(self, call: Forward, note: str | None, result: Any) -> Any:
         self.conversation.report_result(call.id)
         if isinstance(result, Blocks):
-            return [*([{"type": "text", "text": call.note}] if call.note else []), *result]
-        return call.noted(as_text(result))
+            return [*([{"type": "text", "text": note}] if note else []), *result]
+        return "\n".join(filter(None, [note, as_text(result)]))
 
-    def failed(self, call: Forward, why: BaseException) -> ToolError:
+    def failed(self, call: Forward, note: str | None, why: BaseException) -> ToolError:
         self.conversation.report_result(call.id, False)
-        return ToolError(call.noted(f"{type(why).__name__}: {why}"))
+        return ToolError("\n".join(filter(None, [note, f"{type(why).__name__}: {why}"])))
+
+
+def noted(outcome: Outcome) -> tuple[Outcome, str | None]:
+    """Returns an outcome, and the text that precedes the result."""
+    return outcome, outcome.note if isinstance(outcome, Forward) else None
 
 
 class _RunnerTool(_Tool, BetaBuiltinFunctionTool):
     def call(self, input: object) -> Any:
-        outcome = self.judged(input)
+        outcome, note = noted(self.judged(input))
         if isinstance(outcome, Confirm) and self.ask and self.approver:
-            outcome = self.decided(outcome, self.ask(outcome))
+            outcome, note = self.decided(outcome, self.ask(outcome))
         if not isinstance(outcome, Forward):
             return self.answered(outcome)
         try:
-            return self.ended(outcome, self.run(outcome.target, outcome.arguments))
+            return self.ended(outcome, note, self.run(outcome.target, outcome.arguments))
         except Exception as why:
-            raise self.failed(outcome, why) from why
+            raise self.failed(outcome, note, why) from why
 
 
 class _AsyncRunnerTool(_Tool, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:
-        outcome = self.judged(input)
+        outcome, note = noted(self.judged(input))
         if isinstance(outcome, Confirm) and self.ask and self.approver:
-            said = self.ask(outcome)
-            outcome = self.decided(outcome, await said if inspect.isawaitable(said) else said)
+            answer = self.ask(outcome)
+            outcome, note = self.decided(outcome, await answer if inspect.isawaitable(answer) else answer)
         if not isinstance(outcome, Forward):
             return self.answered(outcome)
         try:
             made = self.run(outcome.target, outcome.arguments)
-            return self.ended(outcome, await made if inspect.isawaitable(made) else made)
+            return self.ended(outcome, note, await made if inspect.isawaitable(made) else made)
         except Exception as why:
-            raise self.failed(outcome, why) from why
+            raise self.failed(outcome, note, why) from why

@@ -1,4 +1,4 @@
-"""A person who is asked by a loop changes the arguments of a call."""
+"""A person changes the arguments of a call: in a loop, and in frameworks that request the approval themselves."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import asyncio
 import json
 from collections.abc import Callable
 from types import MappingProxyType
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hosts import missing
+from hosts.asking import DELETE, asking
 from test_left_calls import USER, WIRES, called, words
 
 from toolfold import Approver, Engine, InputError
+from toolfold._adapter import Folder
 from toolfold._loop import Dialogue, talk, talk_async
 from toolfold._result import Blocks, Said
 
@@ -220,3 +224,55 @@ def test_the_tools_of_a_runner(how: str, edited: dict[str, Any]) -> None:
         with pytest.raises(ToolError, match="was not run"):
             call()
         assert host.ran == []
+
+
+@pytest.mark.parametrize("framework", ["langchain", "pydantic_ai"])
+@pytest.mark.parametrize("arm", ["lean", "index"])
+def test_an_edit_of_a_call_that_only_the_framework_suspended(framework: str, arm: str, tmp_path: Path) -> None:
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    agent = asking(framework)([DELETE], arm, tmp_path, policy=None, own_rule=True)
+    changed = {**DELETE[1], "sheet_name": "Other"}
+    assert agent.start() and not agent.answer(changed)
+    said = "A person changed the arguments" if framework == "pydantic_ai" else "a human reviewer replaced this tool call"
+    assert agent.ran == [(DELETE[0], changed)] and said in agent.read[-1]
+
+
+@pytest.mark.parametrize("framework", ["agent_framework", "openai_agents"])
+def test_an_edit_that_the_framework_does_not_have_needs_a_policy(framework: str, tmp_path: Path) -> None:
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    agent = asking(framework)([DELETE], "lean", tmp_path, policy=None, own_rule=True)
+    assert agent.start()
+    with pytest.raises(InputError, match="no call of this id waits for approval"):
+        agent.answer({**DELETE[1], "sheet_name": "Other"})
+    assert not agent.answer(True) and agent.ran == [DELETE]
+
+
+@pytest.mark.parametrize("framework", ["agent_framework", "openai_agents"])
+@pytest.mark.parametrize("edited", [{}, {"confirm": object()}, None], ids=["invalid", "not json", "same"])
+def test_an_edit_is_checked_when_the_run_continues(framework: str, edited: Any, tmp_path: Path) -> None:
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    agent = asking(framework)([DELETE], "lean", tmp_path)
+    assert agent.start()
+    if edited is None:
+        assert not agent.answer(dict(DELETE[1])) and agent.ran == [DELETE] and agent.states() == ["consumed"]
+    elif edited:
+        with pytest.raises(InputError, match="cannot be written as JSON"):
+            agent.answer({**DELETE[1], **edited})
+        assert agent.states() == ["pending"]
+    else:
+        assert not agent.answer(edited) and agent.ran == [] and "invalid arguments" in agent.read[-1]
+
+
+@pytest.mark.parametrize("framework", ["agent_framework", "openai_agents"])
+def test_another_process_does_not_run_the_call_that_was_edited(framework: str, tmp_path: Path) -> None:
+    """The edit is in the process that made it; the store has the rejection of the shown call."""
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    agent = asking(framework)([DELETE], "lean", tmp_path)
+    assert agent.start()
+    (asked,) = agent.approvals()
+    Folder(policy=POLICY, approvals=agent.store).change(asked.conversation, asked.call, {"confirm": False})
+    assert not agent.answer(True) and agent.ran == [] and agent.states() == ["rejected"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from . import Confirm, Conversation, Forward, Outcome, Refuse, Reply, Turn
-from ._consent import EDITED, edit_note
+from ._consent import EDITED, note_of
 from ._result import Blocks
 
 #: Runs a tool by its host's name. A result that is not a string is sent as JSON, ``Blocks`` are sent unchanged; an exception
@@ -47,12 +47,7 @@ class Edit:
         if not isinstance(self.outcome, Forward):
             return "", self.outcome.content, not isinstance(self.outcome, Reply) or self.outcome.is_error
         conversation.report_result(self.outcome.id, not self.is_error)  # Ignored unless the run was interrupted.
-        return edited_note(self.outcome), self.result, self.is_error
-
-
-def edited_note(call: Forward) -> str:
-    """Returns the text that precedes the result of a call that a person edited."""
-    return "\n".join(filter(None, [edit_note(call.arguments_json), call.note]))
+        return note_of(conversation, self.outcome) or "", self.result, self.is_error
 
 
 @dataclass

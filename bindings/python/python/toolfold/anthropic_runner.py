@@ -12,9 +12,10 @@ from typing import Any
 from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
 from . import Approver, Confirm, Conversation, Forward, Outcome, Reply, _log
+from ._consent import note_of, noted
 from ._loop import Ask, AskAsync, settled
 from ._result import Blocks
-from ._tools import Edit, Run, RunAsync, as_text, edited_note
+from ._tools import Edit, Run, RunAsync, as_text
 
 
 def runner_tools(
@@ -58,14 +59,12 @@ class _Tool:
         _log.judged(self.conversation, outcome)
         return outcome
 
-    def decided(self, asked: Confirm, answer: object) -> tuple[Outcome, str | None]:
-        """Returns the outcome of a call after a person's decision, and the text that precedes the result."""
+    def decided(self, asked: Confirm, answer: object) -> Outcome:
         assert self.approver
         decision = settled(self.conversation, asked, answer, self.approver)
         if isinstance(decision, Edit):
-            edited = decision.outcome
-            return edited, edited_note(edited) if isinstance(edited, Forward) else None
-        return noted(self.conversation.resume(asked.approval) if decision else asked)
+            return decision.outcome
+        return self.conversation.resume(asked.approval) if decision else asked
 
     def answered(self, outcome: Outcome) -> Any:
         """Returns the answer to a call that is not run."""
@@ -80,45 +79,41 @@ class _Tool:
             return outcome.messages[0]["content"][0]["content"]
         raise ToolError(outcome.content)
 
-    def ended(self, call: Forward, note: str | None, result: Any) -> Any:
+    def ended(self, call: Forward, result: Any) -> Any:
         self.conversation.report_result(call.id)
         if isinstance(result, Blocks):
+            note = note_of(self.conversation, call)
             return [*([{"type": "text", "text": note}] if note else []), *result]
-        return "\n".join(filter(None, [note, as_text(result)]))
+        return noted(self.conversation, call, as_text(result))
 
-    def failed(self, call: Forward, note: str | None, why: BaseException) -> ToolError:
+    def failed(self, call: Forward, why: BaseException) -> ToolError:
         self.conversation.report_result(call.id, False)
-        return ToolError("\n".join(filter(None, [note, f"{type(why).__name__}: {why}"])))
-
-
-def noted(outcome: Outcome) -> tuple[Outcome, str | None]:
-    """Returns an outcome, and the text that precedes the result."""
-    return outcome, outcome.note if isinstance(outcome, Forward) else None
+        return ToolError(noted(self.conversation, call, f"{type(why).__name__}: {why}"))
 
 
 class _RunnerTool(_Tool, BetaBuiltinFunctionTool):
     def call(self, input: object) -> Any:
-        outcome, note = noted(self.judged(input))
+        outcome = self.judged(input)
         if isinstance(outcome, Confirm) and self.ask and self.approver:
-            outcome, note = self.decided(outcome, self.ask(outcome))
+            outcome = self.decided(outcome, self.ask(outcome))
         if not isinstance(outcome, Forward):
             return self.answered(outcome)
         try:
-            return self.ended(outcome, note, self.run(outcome.target, outcome.arguments))
+            return self.ended(outcome, self.run(outcome.target, outcome.arguments))
         except Exception as why:
-            raise self.failed(outcome, note, why) from why
+            raise self.failed(outcome, why) from why
 
 
 class _AsyncRunnerTool(_Tool, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:
-        outcome, note = noted(self.judged(input))
+        outcome = self.judged(input)
         if isinstance(outcome, Confirm) and self.ask and self.approver:
-            answer = self.ask(outcome)
-            outcome, note = self.decided(outcome, await answer if inspect.isawaitable(answer) else answer)
+            said = self.ask(outcome)
+            outcome = self.decided(outcome, await said if inspect.isawaitable(said) else said)
         if not isinstance(outcome, Forward):
             return self.answered(outcome)
         try:
             made = self.run(outcome.target, outcome.arguments)
-            return self.ended(outcome, note, await made if inspect.isawaitable(made) else made)
+            return self.ended(outcome, await made if inspect.isawaitable(made) else made)
         except Exception as why:
-            raise self.failed(outcome, note, why) from why
+            raise self.failed(outcome, why) from why

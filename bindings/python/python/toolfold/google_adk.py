@@ -27,7 +27,7 @@ from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import Folder
-from ._consent import NOBODY, Answer, Call, edit_note
+from ._consent import NOBODY, Answer, Call, note_of
 from ._settings import CommonArm, Fields, Unpack
 from ._steps import Step, answered_only
 
@@ -155,6 +155,5 @@ class FoldedTool(BaseTool):
                 with self._owner.folder.running(conversation, forward):
                     result = await tool.run_async(args=forward.arguments, tool_context=tool_context)
                 conversation.report_result(forward.id)
-                notes = [edit_note(payload)] if edited else []
-                notes += [forward.note] if forward.note else []
-                return {"note": "\n".join(notes), "result": result} if notes else result
+                note = note_of(conversation, forward)
+                return {"note": note, "result": result} if note else result

@@ -12,9 +12,7 @@ from toolfold import Approver, Confirm
 class _Raw(Asking):
     """The loops of the two SDKs: the person is a callback, which ends the process here."""
 
-    lacks = {
-        "own rule": "an SDK has no approvals of its own",
-    }
+    absent = {"own rule": "an SDK runs no tools"}
     asks_in_answer = True
     wire = ""
 

@@ -17,7 +17,6 @@ def pydantic_ai() -> type[Asking]:
     from toolfold.pydantic_ai import Toolfold
 
     class Own(Asking):
-        lacks = {"repeated ids at once": "pydantic-ai ends a run in which one message repeats an id"}
         native = {"wire": "openai-responses", "model": "gpt-5.4"}
         finds = ("search_tools", {"queries": ["rename sheet"]})
 

@@ -25,7 +25,7 @@ from langgraph.types import Command, interrupt
 from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, judged, note_of, noted
-from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of
+from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of, storable
 from ._names import unnamed
 from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only, closed
@@ -197,7 +197,7 @@ def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
 
 
 def _question(outcome: Confirm | Forward) -> dict[str, Any]:
-    return {"tool": outcome.target, "arguments": outcome.arguments}
+    return {"tool": outcome.target, "arguments": storable(outcome.arguments)}
 
 
 def _decision(answer: Any, call: Call) -> Answer:

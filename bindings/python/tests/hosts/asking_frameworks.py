@@ -96,7 +96,6 @@ def langchain() -> type[Asking]:
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     class Own(Asking):
-        lacks = {"exact numbers": "LangGraph's checkpoints store integers of at most 64 bits"}
         middleware: Any = []
 
         def build(self) -> None:

@@ -4,8 +4,9 @@
     agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
-session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from the messages of each request. Arms whose array changes (``seed``) are not supported, because the
-framework reads the tools once. Function middleware sees calls by the names of their tools under every arm.
+session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
+the messages of each request. Arms whose array changes (``seed``) are not supported, because the framework reads the tools once.
+Function middleware sees calls by the names of their tools under every arm.
 """
 
 from __future__ import annotations

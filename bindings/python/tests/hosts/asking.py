@@ -19,11 +19,6 @@ class Asking(Agent):
     #: The arms that the framework cannot carry.
     refused: tuple[str, ...] = ()
 
-    @property
-    def no_edit(self) -> str:
-        """Where the person's interface of the framework has no way to change arguments."""
-        return self.lacks.get("edited", "")
-
 
 def asking(framework: str) -> type[Asking]:
     """The agent of a framework."""

@@ -276,3 +276,14 @@ def test_another_process_does_not_run_the_call_that_was_edited(framework: str, t
     (asked,) = agent.approvals()
     Folder(policy=POLICY, approvals=agent.store).change(asked.conversation, asked.call, {"confirm": False})
     assert not agent.answer(True) and agent.ran == [] and agent.states() == ["rejected"]
+
+
+@pytest.mark.parametrize("framework", ["google_adk", "langchain", "pydantic_ai"])
+def test_a_call_that_was_approved_elsewhere_in_the_meantime_runs_as_it_was_shown(framework: str, tmp_path: Path) -> None:
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    agent = asking(framework)([DELETE], "lean", tmp_path)
+    assert agent.start()
+    Approver(agent.store).approve("ap-1")
+    assert not agent.answer({**DELETE[1], "sheet_name": "Other"})
+    assert agent.ran == [DELETE] and agent.states() == ["consumed"] and "A person changed" not in agent.read[-1]

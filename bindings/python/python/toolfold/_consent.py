@@ -80,7 +80,7 @@ class Consent:
             if edit and edit[1][0] == outcome.target and self._edits.pop(key, None):
                 return self._edited(conversation, *edit)
             return outcome
-        if isinstance(outcome, Forward) and answer and answer.approved and answer.edited:
+        if isinstance(outcome, Forward) and outcome.policy != "confirm" and answer and answer.approved and answer.edited:
             # Only the framework requested this approval.
             conversation.pause(outcome.id)
             return self._edited(conversation, None, answer.edited)

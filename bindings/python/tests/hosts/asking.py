@@ -16,9 +16,6 @@ COPIES = len(tools_of("auto")) - len(tools_of("full"))
 class Asking(Agent):
     """An agent, its model and its person."""
 
-    #: The arms that the framework cannot carry.
-    refused: tuple[str, ...] = ()
-
     @property
     def no_edit(self) -> str:
         """Where the person's interface of the framework has no way to change arguments."""

@@ -5,7 +5,8 @@
 
 The agent's own function tools and those of its MCP servers are folded; provider-run tools are unchanged. A call
 that requires approval interrupts the run, as ``needs_approval`` does, and ``RunState.approve`` runs it once, with the arguments
-that were shown. ``edit(state, item, arguments)`` approves it with other arguments. An approval for every later call of a tool (``always_approve``) applies only to that tool.
+that were shown. ``edit(state, item, arguments)`` approves it with other arguments. An approval for every later call of a tool
+(``always_approve``) applies only to that tool.
 
 A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
 Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index``, ``search``, ``native`` and ``append``

@@ -75,7 +75,7 @@ def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage
     own = edited if isinstance(edited, dict) else call
     said = (message for message in reversed(messages) if isinstance(message, AIMessage))
     source = next((message for message in said if any(one["id"] == call["id"] for one in message.tool_calls)), None)
-    arguments = exact(records_of(source), own) if source else own["args"]
+    arguments = exact(records_of(source), call) if source and own is call else own["args"]
     return Call(own["name"], arguments, call["id"], source.id if source else None)
 
 

@@ -74,8 +74,12 @@ class Consent:
         shown = {one.id for one in self.waiting(conversation.id)} if answer else set()
         outcome = judged(conversation, call)
         if isinstance(outcome, Refuse) and answer and answer.approved:
-            edit = self._edits.pop((conversation.id, call.id or ""), None)
-            return self._edited(conversation, *edit) if edit else outcome
+            key = (conversation.id, call.id or "")
+            edit = self._edits.get(key)
+            # Threads may continue the call at the same time: one of them takes the edit.
+            if edit and edit[1][0] == outcome.target and self._edits.pop(key, None):
+                return self._edited(conversation, *edit)
+            return outcome
         if isinstance(outcome, Forward) and answer and answer.approved and answer.edited:
             # Only the framework requested this approval.
             conversation.pause(outcome.id)

@@ -62,18 +62,20 @@ def restored(contents: list[types.Content], events: Sequence[Event]) -> list[typ
 
     ADK removes the ids that it created, and leaves out events. A call is therefore found by its name and arguments; of equal
     calls, the last in the request is the last in the session.
+
+    :param events: the events of the agent.
     """
     past: dict[str, list[Record | None]] = {}
     for event in events:
-        records = (event.custom_metadata or {}).get(MEMBER) or {}
+        stored = (event.custom_metadata or {}).get(MEMBER) or {}
         for position, call in enumerate(event.get_function_calls()):
-            past.setdefault(_key(call), []).append(records.get(str(position)))
+            past.setdefault(_key(call), []).append(stored.get(str(position)))
     if not any(one for records in past.values() for one in records):
         return contents
     found: dict[int, Record] = {}
     for part in (part for content in reversed(contents) for part in reversed(content.parts or [])):
-        left = past.get(_key(part.function_call)) if part.function_call else None
-        if left and (own := left.pop()):
+        records = past.get(_key(part.function_call)) if part.function_call else None
+        if records and (own := records.pop()):
             found[id(part)] = own
     sent, called = list[types.Content](), list[tuple[types.FunctionCall, Record | None]]()
     for content in contents:

@@ -111,7 +111,9 @@ class FoldedToolset(BaseToolset):
         if conversation is None:
             return
         self._entries(tools[0].engine, conversation)
-        llm_request.contents = restored(llm_request.contents, tool_context.session.events)
+        # The messages of other agents are in the request as texts.
+        events = [event for event in tool_context.session.events if event.author == tool_context.agent_name]
+        llm_request.contents = restored(llm_request.contents, events)
         agent = tool_context.get_invocation_context().agent
         if isinstance(agent, LlmAgent) and self._direct not in agent.canonical_after_model_callbacks:
             agent.after_model_callback = [self._direct, *agent.canonical_after_model_callbacks]

@@ -11,8 +11,8 @@ pytest.importorskip("agent_framework", reason="the registry does not offer agent
 from agent_framework import Agent, Message  # noqa: E402
 from dialogue import ARMS, DONE, Dialogue, settings  # noqa: E402
 from hosts.agent_framework import Scripted, agent, tools_of  # noqa: E402
+from hosts.rules import framework_agent  # noqa: E402
 
-from toolfold import StartError  # noqa: E402
 from toolfold.agent_framework import fold  # noqa: E402
 
 
@@ -37,9 +37,11 @@ def test_a_no_never_runs(dialogue: Dialogue) -> None:
     dialogue.verify(deleted=False)
 
 
-def test_an_arm_that_grows_the_array_is_refused(dialogue: Dialogue) -> None:
-    with pytest.raises(StartError, match="arm seed"):
-        fold(tools_of(dialogue.book), arm="seed", profile="excel")
+def test_an_opened_tool_is_in_the_next_request_of_the_run() -> None:
+    own = framework_agent("seed", ("expand_tools", {"tools": ["rename_sheet"]}))
+    own.run("go")
+    first, second = (array["rename_sheet"] for array in own.arrays)
+    assert "old_name" not in str(first) and "old_name" in str(second)
 
 
 def test_tools_without_the_middleware_do_not_run(dialogue: Dialogue) -> None:

@@ -14,6 +14,7 @@ from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types  # noqa: E402
 from hosts.asking import DELETE, asking  # noqa: E402
 from hosts.google_adk import SESSION, asked_in, reply, runner, say  # noqa: E402
+from hosts.rules import adk_agent  # noqa: E402
 
 from toolfold.google_adk import FoldedToolset  # noqa: E402
 from toolfold.testing import POLICY  # noqa: E402
@@ -47,6 +48,14 @@ def test_functions_and_toolsets_fold_too() -> None:
     inner: Any = FoldedToolset([add], arm="full")
     names = [tool.name for tool in asyncio.run(FoldedToolset([inner], arm="full").get_tools())]
     assert names == ["add"]
+
+
+def test_an_opened_tool_is_in_the_next_request_of_the_run() -> None:
+    """ADK requests the tools of a run only once."""
+    own = adk_agent("seed", [("expand_tools", {"tools": ["rename_sheet"]})])
+    own.run()
+    first, second = [[one for one in tools if one.name == "rename_sheet"] for tools, _ in own.requests]
+    assert "old_name" not in str(first) and "old_name" in str(second)
 
 
 @pytest.mark.parametrize("policy", [POLICY, None], ids=["toolfold", "tool"])

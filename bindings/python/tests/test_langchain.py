@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 pytest.importorskip("langchain", reason="the registry does not offer langchain")
 from dialogue import ARMS, ASKED, DONE, Dialogue, settings  # noqa: E402
-from hosts.langchain import GO, THREAD, Scripted, agent, tools_of  # noqa: E402
 from hosts.asking import asking  # noqa: E402
 from hosts.asking import tools_of as tools  # noqa: E402
+from hosts.langchain import GO, THREAD, Scripted, agent, tools_of  # noqa: E402
 from langchain.agents import create_agent  # noqa: E402
 from langchain_core.messages import AIMessage  # noqa: E402
 from langgraph.checkpoint.memory import InMemorySaver  # noqa: E402
@@ -21,6 +22,7 @@ from langgraph.types import Command  # noqa: E402
 
 from toolfold import Engine  # noqa: E402
 from toolfold._langchain_messages import direct_message, restored, steps_of  # noqa: E402
+from toolfold._settings import Wire  # noqa: E402
 from toolfold.langchain import Toolfold  # noqa: E402
 
 
@@ -101,3 +103,17 @@ def test_a_message_with_large_integers_is_the_models_in_the_next_request(arm: st
     ((_, _, exact),) = steps_of([stored])
     assert exact["limit"] == HUGE and exact["nested"] == [{"n": -HUGE, "small": 1 << 63}]
     assert restored([stored]) == [written]
+
+
+def test_answers_refer_to_deferred_tools_on_anthropic(tmp_path: Path) -> None:
+    own: Any = {"wire": "anthropic", "model": "claude-sonnet-4-6"}
+    agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "native", tmp_path, **own)
+    agent.start()
+    assert json.loads(agent.read[1])["content"] == [{"type": "tool_reference", "tool_name": "list_sheets"}]
+
+
+@pytest.mark.parametrize("wire", get_args(Wire))
+def test_an_answer_is_a_text_on_every_wire(wire: str, tmp_path: Path) -> None:
+    agent = asking("langchain")([("expand_tools", {"tools": ["list_sheets"]})], "lean", tmp_path, wire=wire)
+    agent.start()
+    assert json.loads(agent.read[1])["content"].startswith("Opened.")

@@ -254,3 +254,36 @@ def test_a_private_member_is_not_passed_on() -> None:
     folded = FoldedSession(object())
     with pytest.raises(AttributeError, match="FoldedSession has no attribute _request_id"):
         folded._request_id
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_folded_server_reports_that_its_tools_changed(mode: str) -> None:
+    """Under arm ``seed``, the array grows: the official client is notified in both generations of the protocol."""
+    notified: list[str] = []
+
+    async def heard(message: Any) -> None:
+        notified.append(getattr(message, "method", ""))
+
+    async def use(outer: Client) -> list[str]:
+        assert outer.server_capabilities.tools and outer.server_capabilities.tools.list_changed
+        assert outer.server_capabilities.prompts and not outer.server_capabilities.prompts.list_changed
+        before = (await outer.list_tools()).tools
+        await outer.call_tool("more_1", dict.fromkeys("abcde", "x"))
+        await outer.call_tool("expand_tools", {"tools": ["work"]})
+        after = (await outer.list_tools(cache_mode="refresh")).tools
+        return [new.name for old, new in zip(before, after) if old != new]
+
+    async def talk() -> None:
+        async with Client(Real().server, mode=mode) as client:  # type: ignore[arg-type]
+            server = folded_server(client, arm="seed")
+            async with Client(server, mode=mode, message_handler=heard) as outer:  # type: ignore[arg-type]
+                if mode == "legacy":
+                    assert await use(outer) == ["work"]
+                    return
+                async with outer.listen(tools_list_changed=True) as events:
+                    assert await use(outer) == ["work"]
+                    notified.append(type(await asyncio.wait_for(anext(aiter(events)), 5)).__name__)
+
+    asyncio.run(talk())
+    # The client's handler also hears what comes over the subscription.
+    assert notified == ["notifications/tools/list_changed", *(["ToolsListChanged"] if mode != "legacy" else [])]

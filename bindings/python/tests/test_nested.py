@@ -16,15 +16,10 @@ from workbook import POLICY
 import toolfold
 from toolfold import Approver
 
-#: Where the framework has no arm ``index``.
-WITHOUT_INDEX = ["google_adk"]
-
 
 def setup(framework: str, arm: str, folder: Path) -> tuple[list[dict[str, Any]], dict[str, Any], list[Any]]:
     if lacking := missing(framework):
         pytest.skip(f"{', '.join(lacking)} is not installed")
-    if arm == "index" and framework in WITHOUT_INDEX:
-        pytest.skip(f"{framework} cannot carry arm index")
     settings: dict[str, Any] = {"arm": arm, "policy": POLICY, "approvals": folder / "a.db"}
     return tools_of(arm), settings, []
 

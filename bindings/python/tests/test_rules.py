@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from toolfold import Engine, StartError
 from toolfold._settings import DELIVERIES, Settings
 
 #: The frameworks whose adapters give `call_tool` the name of its tool.
-CARRIERS = ["agent_framework", "langchain", "openai_agents", "pydantic_ai"]
+CARRIERS = ["agent_framework", "google_adk", "langchain", "openai_agents", "pydantic_ai"]
 
 
 def needs(framework: str) -> None:
@@ -28,7 +29,7 @@ def needs(framework: str) -> None:
 def test_an_arm_that_cannot_be_carried_is_refused_by_adapter_and_engine(delivery: str) -> None:
     arm = next(name for name, own in DELIVERIES.items() if own == delivery)
     with pytest.raises(StartError, match=f"arm {arm} is not available"):
-        type("Own", (Settings,), {"WITHOUT": (delivery,)})(arm=arm)
+        type("Own", (Settings,), {"WITHOUT": {delivery: "there is no hook"}})(arm=arm)
     engine = Engine(FUNCTIONS, "excel")
     model, wire = "claude-sonnet-4-6", "anthropic"
     if arm != "append":
@@ -47,22 +48,32 @@ def test_auto_takes_no_arm_that_cannot_be_carried() -> None:
     assert (native.arm, other.arm) == ("native", "search")
 
 
-@pytest.mark.parametrize("framework", [*CARRIERS, "google_adk"])
+@pytest.mark.parametrize("framework", CARRIERS)
 def test_auto_under_each_framework(framework: str, tmp_path: Path) -> None:
     needs(framework)
-    host = asking(framework)([], "auto", tmp_path)
+    host = asking(framework)([], "auto", tmp_path, wire="openai-chat")
     host.start()
-    few = len(host.shown[0]) < 5
-    assert few == (framework in CARRIERS), host.shown[0]
+    assert len(host.shown[0]) < 5, host.shown[0]
 
 
-def test_an_agent_whose_model_is_a_name_has_no_arm_index() -> None:
+@pytest.mark.parametrize("framework", ["langchain", "openai_agents", "pydantic_ai"])
+def test_auto_where_the_model_defers_tools(framework: str) -> None:
+    """LangChain and the Agents SDK have models of both APIs of OpenAI, and only one has deferred tools."""
+    needs(framework)
+    module: Any = import_module(f"toolfold.{framework}")
+    settings = module.Settings(wire="openai-responses", model="gpt-5.4")
+    conversation = Engine(tools_of("auto")).conversation(settings.wire, settings.model, without=list(settings.without()))
+    assert (conversation.arm == "native") == (framework == "pydantic_ai"), conversation.explain()
+
+
+@pytest.mark.parametrize("arm", ["index", "search", "native", "append"])
+def test_an_agent_whose_model_is_a_name_has_no_hook(arm: Any) -> None:
     needs("openai_agents")
     from toolfold.openai_agents import FoldedAgent, folding
 
     for model in ("gpt-5.4", None):
-        with pytest.raises(StartError, match="arm index is not available here"):
-            FoldedAgent(name="a", model=model, folding=folding(arm="index"))
+        with pytest.raises(StartError, match=f"arm {arm} is not available here: the agent's `model` is a name"):
+            FoldedAgent(name="a", model=model, folding=folding(arm=arm, model="gpt-5.4"))
         FoldedAgent(name="a", model=model, folding=folding(arm="lean"))
 
 
@@ -135,6 +146,18 @@ def test_function_middleware_of_agent_framework(arm: str) -> None:
     own = framework_agent(arm)
     own.run("go")
     assert own.seen == ["delete_sheet"] and own.ran == [DELETE[1]]
+
+
+@pytest.mark.parametrize("arm", ARMS)
+def test_callbacks_of_adk(arm: str) -> None:
+    needs("google_adk")
+    from hosts.rules import adk_agent
+
+    own = adk_agent(arm, [DELETE])
+    own.run()
+    own.run()
+    assert own.seen == own.guarded == ["delete_sheet"] and own.ran == [DELETE[1]]
+    assert own.callbacks == 2, "the toolset adds itself once, before the agent's own"
 
 
 @pytest.mark.parametrize("arm", ["full", "lean", "index"])

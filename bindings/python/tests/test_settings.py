@@ -84,6 +84,18 @@ def test_wrong_settings_are_found_when_they_are_created(given: Any, error: type[
         Folder(**given)
 
 
+def test_a_delivery_may_depend_on_the_wire() -> None:
+    """The SDK has deferred tools, and passes on what a message defines, on Responses only."""
+    if missing("openai_agents"):
+        pytest.skip("openai-agents is not installed")
+    from toolfold.openai_agents import Settings as Own
+
+    for arm in ("native", "append"):
+        assert Own(arm=arm, model="gpt-5.4").arm == arm
+        with pytest.raises(StartError, match=f"arm {arm} is not available here: the framework supports it on wire openai-responses only"):
+            Own(arm=arm, wire="anthropic", model="claude-opus-5-5")
+
+
 def test_right_settings_are_not_refused(tmp_path: Path) -> None:
     """Also those of tools that are known only in a run: a profile and a policy name tools."""
     (tmp_path / "profile.toml").write_text('core = ["read_excel"]\n', encoding="utf-8")

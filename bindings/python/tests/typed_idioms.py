@@ -274,11 +274,11 @@ async def mcp_session() -> AsyncIterator[types.Tool]:
 def wrong_settings() -> None:
     """WRONG"""
     toolfold.langchain.Toolfold(arm="leen")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    toolfold.langchain.Toolfold(arm="native")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    toolfold.google_adk.FoldedToolset([], arm="index")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    toolfold.pydantic_ai.Settings(arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    toolfold.agent_framework.fold([], arm="native")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    toolfold.google_adk.FoldedToolset([], arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    toolfold.mcp.Settings(arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.openai_agents.folding(wire="openai")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
-    toolfold.agent_framework.fold([], arm="seed")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+    toolfold.agent_framework.fold([], arm="append")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.pydantic_ai.Toolfold(polices="policy.toml")  # type: ignore[call-arg] # pyright: ignore[reportCallIssue]
     toolfold.langchain.Settings(policy=5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
     toolfold.mcp.Settings(wire="anthropic")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]

@@ -59,7 +59,7 @@ class Folder(Consent):
         given = own.approvals
         super().__init__(given if isinstance(given, Approver) else Approver(given), own.policy is not None)
         self.settings, self.wire, self.model = own, own.wire, own.model
-        self.without = list(own.WITHOUT)
+        self.without = own.without()
         self._settings: dict[str, Any] = {
             "profile": own.profile,
             "arm": own.arm,
@@ -102,8 +102,8 @@ class Folder(Consent):
             elif made is None and self._first is not None:
                 made = self._first.with_tools(text)
             assert made is not None
-            _remember(self._engines, key, (made, keep), MOST_ENGINES)
-            _remember(self._by_text, text, made, MOST_ENGINES)
+            remember(self._engines, key, (made, keep), MOST_ENGINES)
+            remember(self._by_text, text, made, MOST_ENGINES)
         return made
 
     def conversation(
@@ -113,7 +113,7 @@ class Folder(Consent):
         steps: Sequence[Step],
         *,
         untouched: bool = False,
-        without: Sequence[str] | None = None,
+        without: Iterable[str] | None = None,
     ) -> Conversation:
         """Returns the conversation whose model made these calls and still sees their answers.
 
@@ -123,7 +123,7 @@ class Folder(Consent):
         :param untouched: the caller does not change the conversation, so the next request with the same steps may use it.
         :param without: the deliveries that this agent does not support, if they differ from the framework's.
         """
-        less = self.without if without is None else list(without)
+        less = list(self.without if without is None else without)
 
         def create() -> Conversation:
             made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
@@ -149,9 +149,9 @@ class Folder(Consent):
         """
         with self._lock:
             if id:
-                _remember(self._shown, id, engine, MOST_CONVERSATIONS)
+                remember(self._shown, id, engine, MOST_CONVERSATIONS)
             elif mark:
-                _remember(self._marked, mark, engine, MOST_CONVERSATIONS)
+                remember(self._marked, mark, engine, MOST_CONVERSATIONS)
         return self.conversation(engine, id, steps, untouched=True)
 
     def last_shown(self, id: str | None, marks: Iterable[str | None]) -> Engine | None:
@@ -173,7 +173,7 @@ class Folder(Consent):
         """Caches a conversation under its id, with the calls whose answers its model has seen."""
         known = _Known(engine, conversation, seen or set())
         with self._lock:
-            _remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
+            remember(self._conversations, (hash(engine), conversation.id), known, MOST_CONVERSATIONS)
 
     def _taken(self, engine: Engine, steps: Sequence[Step]) -> Conversation | None:
         """Takes an unchanged conversation with exactly these steps from the cache. Each one is taken only once."""
@@ -215,7 +215,36 @@ class Folder(Consent):
             raise
 
 
-def _remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+class Added:
+    """What follows an answer under arm ``append``: the tools that its call opened. They depend only on the call, so a request of
+    another process has the same bytes."""
+
+    def __init__(self, engine: Engine, conversation: Conversation) -> None:
+        self._engine, self._wire, self._model, self._arm = engine, conversation.wire, conversation.model, conversation.arm
+        self._known: dict[tuple[str, str], tuple[tuple[str, ...], list[dict[str, Any]]]] = {}
+
+    def names(self, name: str, arguments: Any) -> tuple[str, ...]:
+        """Returns the host's names of the tools that an answered call opened.
+
+        :param name, arguments: the call as the model wrote it.
+        """
+        return self._after(name, arguments)[0]
+
+    def tools(self, name: str, arguments: Any) -> list[dict[str, Any]]:
+        """Returns their definitions, in the format of Responses."""
+        return self._after(name, arguments)[1]
+
+    def _after(self, name: str, arguments: Any) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+        key = (name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+        if key not in self._known:
+            steps: list[Step] = [("c", name, arguments), ("c", True)]
+            alone = self._engine.conversation(self._wire, self._model, arm=self._arm, steps=steps)
+            tools = [tool for message in alone.redeliver_messages() for tool in message.get("tools", ())]
+            self._known[key] = (alone.opened, tools)
+        return self._known[key]
+
+
+def remember(memo: OrderedDict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
     """Adds an entry to a cache, and drops the least recently used one."""
     memo[key] = value
     memo.move_to_end(key)

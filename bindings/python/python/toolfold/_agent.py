@@ -72,7 +72,7 @@ class Agent:
     #: The reason why a requirement does not apply, by the name of its cell. Only cells with a ``feature`` may be named: those
     #: about something that a framework may not have at all.
     absent: ClassVar[dict[str, str]] = {}
-    #: The settings under which the framework can have provider-side deferral, such as ``wire`` and ``model``.
+    #: The settings for the arms ``native`` and ``append``, which only some APIs have, such as ``wire`` and ``model``.
     native: ClassVar[dict[str, Any]] = {}
     #: The call by which a model finds a deferred tool, if the framework has its own search.
     finds: ClassVar[Call | None] = None
@@ -101,9 +101,8 @@ class Agent:
         self.store = folder / "approvals.db"
         self.own_rule = bool(more.pop("own_rule", False))
         #: The settings of the adapter.
-        self.settings: dict[str, Any] = {"arm": arm, "policy": POLICY, "approvals": self.store, **more}
-        if arm == "native":
-            self.settings |= self.native
+        own = self.native if arm in ("native", "append") else {}
+        self.settings: dict[str, Any] = {"arm": arm, "policy": POLICY, "approvals": self.store, **own, **more}
         self.build()
 
     def build(self) -> None:

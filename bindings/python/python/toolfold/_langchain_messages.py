@@ -10,16 +10,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, SystemMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 
-from . import Conversation
+from . import Confirm, Conversation, Refuse, Reply
 from ._consent import Call
 from ._names import MEMBER, original, record, value
-from ._steps import Step
+from ._steps import Step, loaded
 
 #: The name under which toolfold answers a call of a tool with ``return_direct``. The model never sees it.
 OWN = StructuredTool.from_function(lambda: "", name="toolfold_answer", description="Answers of toolfold.")
+
+#: The provider's own search for deferred tools, by wire. On Anthropic, the answers of ``expand_tools`` refer to the tools.
+SEARCH: dict[str, dict[str, Any]] = {"openai-responses": {"type": "tool_search"}}
 
 #: The key under which LangChain's human-in-the-loop middleware stores edited calls, by the id of the call.
 EDITS = "hitl_edited_tool_calls"
@@ -33,12 +36,35 @@ def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
     steps: list[Step] = []
     for message in messages:
         if isinstance(message, AIMessage):
+            for block in message.content if isinstance(message.content, list) else ():
+                steps += _searched(block) if isinstance(block, dict) else []
             records = records_of(message)
             steps += [(call["id"] or "", call["name"], exact(records, call)) for call in message.tool_calls]
             steps += [(call["id"] or "", call["name"] or "", call["args"]) for call in message.invalid_tool_calls]
         elif isinstance(message, ToolMessage):
             steps.append((message.tool_call_id, message.status != "error"))
     return steps
+
+
+def _searched(block: Mapping[str, Any]) -> list[Step]:
+    """Returns the tools that OpenAI's search loaded, in either format of LangChain's content blocks."""
+    if block.get("type") == "tool_search_output":
+        return loaded(block.get("id"), block.get("tools"))
+    output = block.get("output")
+    if block.get("type") == "server_tool_result" and isinstance(output, dict):
+        return loaded(block.get("tool_call_id"), output.get("tools"))
+    return []
+
+
+def answer_content(wire: str, outcome: Reply | Confirm | Refuse | str) -> tuple[Any, list[dict[str, Any]]]:
+    """Returns the content of an answer of toolfold, and the blocks that follow all answers: definitions of opened tools."""
+    content = outcome if isinstance(outcome, str) else outcome.content
+    if not isinstance(outcome, Reply) or wire not in ("anthropic", "openai-responses"):
+        return content, []
+    answer, *added = outcome.messages
+    if wire == "anthropic" and not outcome.is_error:
+        return answer["content"][0]["content"], [block for message in added for block in message["content"]]
+    return content, [block for message in added for block in message.get("content", [message])]
 
 
 def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage]) -> Call:
@@ -106,8 +132,11 @@ def _inner(own: Mapping[str, Any]) -> dict[str, Any]:
 def restored(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     """Returns messages as the model wrote and read them, for the next request. Unchanged messages are the same objects."""
     names: dict[str, tuple[str, set[str]]] = {}
-    sent: list[AnyMessage] = []
+    sent, added = list[AnyMessage](), list[Any]()
     for message in messages:
+        if added and not isinstance(message, ToolMessage):
+            sent.append(SystemMessage(added))
+            added = []
         if isinstance(message, AIMessage):
             records = records_of(message)
             for call in message.tool_calls:
@@ -118,7 +147,9 @@ def restored(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
             name, replaced = names[message.tool_call_id]
             message = message.model_copy(update={"name": name}) if message.name in replaced else message
         sent.append(message)
-    return sent
+        if isinstance(message, ToolMessage):
+            added += message.additional_kwargs.get(MEMBER, [])
+    return [*sent, SystemMessage(added)] if added else sent
 
 
 def _written(message: AIMessage, records: Mapping[str, Any]) -> AIMessage:

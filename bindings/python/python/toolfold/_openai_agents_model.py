@@ -2,20 +2,25 @@
 
 The SDK requires call ids that are unique in a run. Local models restart the numbering in each message: a repeated id is replaced
 here and restored in the next request.
+
+Deferred tools are deferred only here: the SDK has other keys for deferred tools in its approvals.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
-from agents import FunctionTool, Model, ModelResponse
+from agents import FunctionTool, Model, ModelResponse, ToolSearchTool
 from agents.tool import Tool
-from openai.types.responses import ResponseFunctionToolCall
+from openai.types.responses import ResponseFunctionToolCall, ResponseToolSearchOutputItem
 
 from . import Conversation
+from ._adapter import Added
 from ._names import MEMBER, Record, original, record
+from ._steps import loaded, open_loaded
 
 #: The key that the SDK stores with an item and does not send to providers of Responses.
 DATA = "provider_data"
@@ -25,21 +30,60 @@ INPUT, TOOLS = 1, 3
 
 
 class Names:
-    """The calls of one run: the model's original calls, by the id that the SDK has for the call."""
+    """The calls of one run: the model's original calls, by the id that the SDK has for the call.
 
-    def __init__(self, conversation: Conversation, hidden: frozenset[str]) -> None:
-        self.conversation, self.hidden = conversation, hidden
+    :param hidden: the names of the run's tools that no request has.
+    :param added: the definitions that follow an answer.
+    """
+
+    def __init__(self, conversation: Conversation, hidden: frozenset[str], added: Added) -> None:
+        self.conversation, self.hidden, self.added = conversation, hidden, added
+        self.deferred = {entry.name for entry in conversation.entries() if entry.deferred}
         self.records: dict[str, Record] = {}
+        self._loaded: set[str] = set()
+        #: The calls of this run as the model wrote them, by its ids: a request may contain only their answers.
+        self._calls: dict[str, tuple[str, str]] = {}
 
     def shown(self, tools: Sequence[Tool]) -> list[Tool]:
-        return [tool for tool in tools if tool.name not in self.hidden]
+        shown = [tool for tool in tools if tool.name not in self.hidden]
+        if not self.deferred:
+            return shown
+        made = [replace(own, defer_loading=True) if own.name in self.deferred else own for own in shown if isinstance(own, FunctionTool)]
+        others = [tool for tool in shown if not isinstance(tool, FunctionTool)]
+        search = [] if any(isinstance(tool, ToolSearchTool) for tool in others) else [ToolSearchTool()]
+        return [*made, *others, *search]
 
     def restored(self, items: Any) -> Any:
         """Returns the input as the model wrote and read it."""
         if isinstance(items, str):
             return items
         ids: dict[str, str] = {}
-        return [self._written(item, ids) for item in items]
+        written = [self._written(item, ids) for item in items]
+        return self._with_added(written) if self.conversation.arm == "append" else written
+
+    def _with_added(self, items: Sequence[Any]) -> list[Any]:
+        """Returns the input with the definitions of opened tools, after the answers that opened them."""
+        called, shown = dict(self._calls), set[str]()
+        sent, tools = list[Any](), list[Any]()
+
+        def flush() -> None:
+            if tools:
+                sent.append({"type": "additional_tools", "role": "developer", "tools": list(tools)})
+                tools.clear()
+
+        for item in items:
+            kind = item.get("type") if isinstance(item, dict) else None
+            if kind == "function_call":
+                called[item["call_id"]] = (item["name"], item["arguments"])
+            if kind != "function_call_output":
+                flush()
+            elif call := called.get(item["call_id"]):
+                new = [tool for tool in self.added.tools(*call) if tool["name"] not in shown]
+                shown |= {tool["name"] for tool in new}
+                tools += new
+            sent.append(item)
+        flush()
+        return sent
 
     def _written(self, item: Any, ids: dict[str, str]) -> Any:
         if not isinstance(item, dict):
@@ -54,6 +98,8 @@ class Names:
         ids[id] = own["id"]
         name, arguments = original(own, item["name"], item["arguments"])
         sent = {**item, "call_id": own["id"], "name": name, "arguments": arguments}
+        if "namespace" in own:
+            sent["namespace"] = own["namespace"]
         left = {key: value for key, value in (data or {}).items() if key != MEMBER}
         sent.pop(DATA, None)
         return {**sent, DATA: left} if left else sent
@@ -62,22 +108,38 @@ class Names:
         """Returns the output of a response with the names of the tools that run, and a unique id for each call."""
         taken = {item.get("call_id") for item in items if isinstance(item, dict)} if not isinstance(items, str) else set()
         seen: set[Any] = set(taken) if rename else set()
+        for item in output:
+            if isinstance(item, ResponseToolSearchOutputItem):
+                self._load(item)
         return [self._direct(item, seen, rename) if isinstance(item, ResponseFunctionToolCall) else item for item in output]
+
+    def _load(self, item: ResponseToolSearchOutputItem) -> None:
+        """Opens the tools that the provider's own search loaded: the model has read them."""
+        steps = loaded(item.id, [tool.model_dump() for tool in item.tools])
+        if item.id not in self._loaded:
+            self._loaded.add(item.id)
+            open_loaded(self.conversation, steps)
 
     def _direct(self, item: ResponseFunctionToolCall, seen: set[Any], rename: bool) -> ResponseFunctionToolCall:
         own = record(self.conversation, item.name, item.arguments)
+        self._calls[item.call_id] = (item.name, item.arguments)
+        # The API's form of a call of a tool that the array does not have in full.
+        loaded_by_name = item.namespace == item.name and item.name in self.deferred | self.hidden
         id, number = item.call_id, 2
         while rename and id in seen:
             id, number = f"{item.call_id}-{number}", number + 1
         seen.add(id)
-        if own is None and id == item.call_id:
+        if own is None and id == item.call_id and not loaded_by_name:
             return item
         own = own or {"name": item.name, "arguments": item.arguments, "direct": [item.name, item.arguments]}
         own["id"] = item.call_id
+        if loaded_by_name:
+            own["namespace"] = item.namespace
         self.records[id] = own
         name, arguments = own["direct"]
         data = {**(getattr(item, DATA, None) or {}), MEMBER: own}
-        return item.model_copy(update={"call_id": id, "name": name, "arguments": arguments, DATA: data})
+        changed: dict[str, Any] = {"call_id": id, "name": name, "arguments": arguments, DATA: data}
+        return item.model_copy(update={**changed, "namespace": None} if loaded_by_name else changed)
 
 
 class DirectModel(Model):

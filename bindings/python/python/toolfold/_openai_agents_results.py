@@ -10,7 +10,7 @@ from typing import Any
 from agents import RunContextWrapper
 from agents.agent import ToolsToFinalOutputResult
 
-from ._steps import Step
+from ._steps import Step, loaded
 
 
 def steps_of(items: Sequence[Any]) -> list[Step]:
@@ -22,6 +22,8 @@ def steps_of(items: Sequence[Any]) -> list[Step]:
             steps.append((item["call_id"], item["name"], item["arguments"]))
         elif kind == "function_call_output":
             steps.append((item["call_id"], True))
+        elif kind == "tool_search_output":
+            steps += loaded(item.get("id"), item.get("tools"))
     return steps
 
 

@@ -11,11 +11,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic_ai.messages import ModelMessage, ModelResponse, RetryPromptPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    NativeToolSearchReturnPart,
+    RetryPromptPart,
+    ToolAvailabilityDeltaPart,
+    ToolCallPart,
+    ToolReturnPart,
+    ToolSearchReturnPart,
+)
 
 from . import Conversation
+from ._adapter import Added
 from ._names import MEMBER, original, record
-from ._steps import Step
+from ._steps import Step, loaded
 
 
 def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
@@ -90,9 +100,16 @@ def _written(part: Any, records: dict[str, Any]) -> Any:
     return replace(part, tool_call_id=id, **renamed)
 
 
+def searched(message: ModelMessage) -> list[Step]:
+    """Returns the tools that a search of the framework or of the provider loaded."""
+    found = [part for part in message.parts if isinstance(part, NativeToolSearchReturnPart | ToolSearchReturnPart)]
+    return [step for part in found for step in loaded(part.tool_call_id, part.content["discovered_tools"])]
+
+
 def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
     steps: list[Step] = []
     for message in messages:
+        steps += searched(message)
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 steps.append((part.tool_call_id, part.tool_name, part.args))
@@ -101,3 +118,26 @@ def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
             elif isinstance(part, RetryPromptPart) and part.tool_name:
                 steps.append((part.tool_call_id, False))
     return steps
+
+
+def with_added(messages: Sequence[ModelMessage], added: Added) -> tuple[list[ModelMessage], set[str]]:
+    """Returns the messages of a request with the tools that calls opened, after their answers, and the names of these tools.
+
+    :param messages: the messages as the model wrote and read them.
+    """
+    calls: dict[str, ToolCallPart] = {}
+    sent, shown = list[ModelMessage](), set[str]()
+    for message in messages:
+        new: list[str] = []
+        for part in message.parts:
+            if isinstance(part, ToolCallPart):
+                calls[part.tool_call_id] = part
+            elif isinstance(part, ToolReturnPart | RetryPromptPart) and (call := calls.get(part.tool_call_id)):
+                opened = added.names(call.tool_name, call.args)
+                new += [name for name in opened if name not in shown]
+                shown.update(opened)
+        if new:
+            parts: Any = [*message.parts, ToolAvailabilityDeltaPart(tools_added=new)]
+            message = replace(message, parts=parts)
+        sent.append(message)
+    return sent, shown

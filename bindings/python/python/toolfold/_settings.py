@@ -21,14 +21,6 @@ Wire: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "gemin
 
 #: The deliveries that some frameworks do not support.
 DELIVERIES = {"seed": "in_place", "index": "bridge", "search": "bridge", "native": "native", "append": "append"}
-#: The missing feature of a framework that does not support a delivery.
-WHY = {
-    "in_place": "the framework takes the tools once, and the array of this arm grows",
-    "bridge": "the framework applies its own rules to the names of tools, and `call_tool` hides them",
-    "native": "the framework has no tools that the provider defers",
-    "append": "the framework cannot append tool definitions to the messages",
-}
-
 #: A tool for checking settings before the agent's own tools are known.
 _PROBE = {"name": "probe", "description": "", "input_schema": {"type": "object", "properties": {}}}
 
@@ -49,8 +41,12 @@ class Settings:
     :raises StartError: the wire, the model or the framework does not support the arm.
     """
 
-    #: The deliveries that the framework does not support, as for ``Engine.conversation``.
-    WITHOUT: ClassVar[tuple[str, ...]] = ()
+    #: The deliveries that the framework does not support, each with a sentence that names the missing hook.
+    WITHOUT: ClassVar[Mapping[str, str]] = {}
+    #: The deliveries that the framework supports on some wires only.
+    WIRES: ClassVar[Mapping[str, tuple[Wire, ...]]] = {}
+    #: The deliveries that ``auto`` does not use, because the framework's model may have another API than the settings.
+    NOT_AUTO: ClassVar[tuple[str, ...]] = ()
 
     arm: Arm = "auto"
     profile: Source | bool | None = None
@@ -63,14 +59,23 @@ class Settings:
 
     def __post_init__(self) -> None:
         probe = Engine([_PROBE], arm=self.arm, policy=self.policy, skills=self.skills, usual_skills=self.usual_skills)
-        carried(self.arm, self.WITHOUT)
-        probe.conversation(self.wire, self.model, without=list(self.WITHOUT))
+        without = self.without()
+        carried(self.arm, without)
+        probe.conversation(self.wire, self.model, without=list(without))
         try:
             Engine([_PROBE], self.profile)
         except LoadError as why:
             # A profile names tools that the probe does not have.
             if any(one["severity"] == "error" and one["code"] != "unknown-tool" for one in why.diagnostics):
                 raise
+
+    def without(self) -> dict[str, str]:
+        """Returns the deliveries that the framework does not support on this wire, each with the reason."""
+        elsewhere = {name: wires for name, wires in self.WIRES.items() if self.wire not in wires}
+        reasons = {name: f"the framework supports it on wire {' and '.join(wires)} only" for name, wires in elsewhere.items()}
+        if self.arm == "auto":
+            reasons |= dict.fromkeys(self.NOT_AUTO, "arm auto does not use it in this framework")
+        return {**reasons, **self.WITHOUT}
 
     @classmethod
     def of(cls: type[_Own], settings: Settings | None, fields: Mapping[str, object]) -> _Own:
@@ -83,14 +88,16 @@ class Settings:
         return settings
 
 
-def carried(arm: str, without: Sequence[str]) -> None:
+def carried(arm: str, without: Mapping[str, str]) -> None:
     """Compares an arm with the deliveries that a framework, or an agent in it, does not support.
+
+    :param without: the reason for each of these deliveries.
 
     :raises StartError: the arm needs one of them.
     """
     needed = DELIVERIES.get(arm)
     if needed is not None and needed in without:
-        raise StartError(f"arm {arm} is not available here: {WHY[needed]}; use arm auto, stable or full")
+        raise StartError(f"arm {arm} is not available here: {without[needed]}; use arm auto, stable or full")
 
 
 if TYPE_CHECKING:

@@ -5,8 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from . import Conversation
+
 #: One step of a history: ``(id, name, arguments)`` for a call, ``(id, ok)`` for its answer.
 Step: TypeAlias = tuple[str, str, Any] | tuple[str, bool]
+
+
+def loaded(id: object, tools: Any) -> list[Step]:
+    """Returns the steps that represent tools which the provider's own search loaded: an answered call of ``expand_tools``.
+
+    :param tools: the loaded definitions, in OpenAI's format: functions, and namespaces of functions.
+    """
+    each = [tool for tool in tools or () if isinstance(tool, dict)]
+    every = [inner for tool in each for inner in (tool.get("tools", ()) if tool.get("type") == "namespace" else [tool])]
+    names = [tool["name"] for tool in every if isinstance(tool.get("name"), str)]
+    key = f"search:{id}"
+    return [(key, "expand_tools", {"tools": names}), (key, True)] if names else []
+
+
+def open_loaded(conversation: Conversation, steps: Sequence[Step]) -> None:
+    """Opens the tools of ``loaded`` steps in a conversation whose model has read them before its calls."""
+    for step in steps:
+        if len(step) == 3:
+            conversation.call(step[1], step[2], step[0])
+    if steps:
+        conversation.entries()  # Marks the start of a message: the search ended before the calls.
 
 
 def unanswered(steps: Sequence[Step]) -> set[str]:

@@ -5,8 +5,7 @@
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
 session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
-the messages of each request. Arms whose array changes (``seed``) are not supported, because the framework reads the tools once.
-Function middleware sees calls by the names of their tools under every arm.
+the messages of each request. Function middleware sees calls by the names of their tools under every arm.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Folded:
         self.written: OrderedDict[str, Any] = OrderedDict()
         self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
         first = folder.conversation(self.engine, None, [])
-        shown = [self._shown(entry) for entry in first.entries()]
+        self._digest, shown = first.digest, [self._shown(entry) for entry in first.entries()]
         #: The names of hidden tools: the framework's rules apply to calls of them.
         self.hidden = self.real.keys() - {own.name for own in shown}
         #: The tools and middleware for the agent.
@@ -68,6 +67,14 @@ class Folded:
     def _shown(self, entry: Entry) -> FunctionTool:
         own = self.real.get(entry.name)
         return _tool(entry.name, entry.description, entry.parameters, own.approval_mode if own else "never_require")
+
+    def requested(self, conversation: Conversation, tools: Sequence[Any]) -> list[Any]:
+        """Returns the tools of a request: those of the agent without the hidden ones, as the conversation shows them now."""
+        shown = [own for own in tools if getattr(own, "name", None) not in self.hidden]
+        if conversation.digest == self._digest:
+            return shown
+        now = {entry.name: self._shown(entry) for entry in conversation.entries()}
+        return [now.get(getattr(own, "name", ""), own) for own in shown]
 
     def conversation(self, id: str | None, messages: Sequence[Message]) -> Conversation:
         """Returns the conversation of these messages."""
@@ -109,14 +116,17 @@ def _copy(own: FunctionTool) -> FunctionTool:
 
 
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, BridgeArm]
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("in_place", "native", "append")
+    WITHOUT = {
+        "native": "a `Content` cannot be the result of a provider's tool search, and `FunctionTool` has no `defer_loading`",
+        "append": "a `Content` cannot be a tool definition, and chat middleware does not see the request to the provider",
+    }
     arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 
@@ -142,8 +152,7 @@ class _Seen(ChatMiddleware):
         conversation = folded.conversation(context.session.session_id if context.session else None, context.messages)
         restore(context)
         if context.options and (tools := context.options.get("tools")):
-            shown = [own for own in tools if getattr(own, "name", None) not in folded.hidden]
-            context.options = {**context.options, "tools": shown}
+            context.options = {**context.options, "tools": folded.requested(conversation, tools)}
 
         def named(response: ChatResponse[Any]) -> ChatResponse[Any]:
             response.messages, records = direct_messages(conversation, response.messages)

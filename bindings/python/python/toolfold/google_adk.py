@@ -7,18 +7,24 @@ confirmation, whose payload contains the arguments. A confirmation runs the call
 the edited call is checked and runs instead. State is read from the session's events on each request, so resumed and rewound
 sessions work.
 
-Arms ``index`` and ``search`` are not supported: ADK's callbacks and plugins see the name of a call before any tool can
-replace it.
+Under the arms ``index`` and ``search``, the toolset adds itself to the ``after_model_callback`` of its agent, before the agent's own
+callbacks: callbacks of tools, plugins of tools and the session have calls by the names of their tools. The next request has what
+the model wrote.
 """
 
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast, Literal, TypeAlias
 
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.agents.llm_agent import LlmAgent
 from google.adk.agents.readonly_context import ReadonlyContext
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
@@ -26,24 +32,29 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
-from ._adapter import Folder
+from ._adapter import MOST_CONVERSATIONS, Folder, remember
 from ._consent import NOBODY, Answer, Call, note_of
-from ._settings import CommonArm, Fields, Unpack
-from ._steps import Step, answered_only
+from ._google_adk_messages import direct_response, message_of, past_steps, restored
+from ._names import unnamed
+from ._settings import BridgeArm, CommonArm, Fields, Unpack
+from ._steps import answered_only
 
 #: A tool, a function or a toolset, as an agent accepts them.
 ToolUnion = BaseTool | BaseToolset | Callable[..., Any]
 
 
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, "seed"]
+Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("bridge", "native", "append")
+    WITHOUT = {
+        "native": "the `FunctionDeclaration` of an `LlmRequest` has no `defer_loading`, and ADK's models add none",
+        "append": "a `Part` of an `LlmRequest` cannot be a tool definition, and ADK's models write messages from parts",
+    }
     arm: Arm = "auto"
     wire: _settings.Wire = "gemini"
 
@@ -62,6 +73,8 @@ class FoldedToolset(BaseToolset):
         super().__init__()
         self._given = tools
         self.folder = Folder(Settings.of(settings, fields))
+        #: The entries shown last, by name, of each conversation. ADK uses the same tools in all requests of a run.
+        self._shown: OrderedDict[tuple[int, str], dict[str, Entry]] = OrderedDict()
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         real = await self._real(readonly_context)
@@ -69,9 +82,47 @@ class FoldedToolset(BaseToolset):
         by_name = {tool.name: tool for tool, own in declared if own is not None}
         functions = [own.model_dump(mode="json", by_alias=True, exclude_none=True) for _, own in declared if own is not None]
         engine = self.folder.bind(json.dumps(functions), lambda: [{"functionDeclarations": functions}])
-        entries = self.conversation(engine, readonly_context).entries()
-        folded: list[BaseTool] = [FoldedTool(self, engine, entry, by_name) for entry in entries]
+        entries = self._entries(engine, self.conversation(engine, readonly_context))
+        folded: list[BaseTool] = [FoldedTool(self, engine, name, entries, by_name) for name in entries]
+        # Tools that the model calls by another name are also tools of the agent, so the framework's rules for them apply.
+        hidden = sorted(by_name.keys() - entries.keys())
+        folded += [HiddenTool(self, engine, name, entries, by_name) for name in hidden]
         return [*folded, *(tool for tool, own in declared if own is None)]
+
+    def _entries(self, engine: Engine, conversation: Conversation) -> dict[str, Entry]:
+        """Returns the entries of a conversation as they are now. All tools of the conversation share the dict."""
+        key = (hash(engine), conversation.id)
+        remember(self._shown, key, self._shown.get(key, {}), MOST_CONVERSATIONS)
+        self._shown[key].update((entry.name, entry) for entry in conversation.entries())
+        return self._shown[key]
+
+    async def _current(self, context: ReadonlyContext) -> tuple[list[FoldedTool], Conversation | None]:
+        """Returns the tools of a run, and the conversation of its session; none if they cannot be listed: ADK has logged the
+        error and continues without these tools."""
+        try:
+            listed = await self.get_tools_with_prefix(context)
+        except Exception:
+            return [], None
+        tools = [tool for tool in listed if isinstance(tool, FoldedTool)]
+        return tools, self.conversation(tools[0].engine, context) if tools else None
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        tools, conversation = await self._current(cast(ReadonlyContext, tool_context))
+        if conversation is None:
+            return
+        self._entries(tools[0].engine, conversation)
+        # The messages of other agents are in the request as texts.
+        events = [event for event in tool_context.session.events if event.author == tool_context.agent_name]
+        llm_request.contents = restored(llm_request.contents, events)
+        agent = tool_context.get_invocation_context().agent
+        if isinstance(agent, LlmAgent) and self._direct not in agent.canonical_after_model_callbacks:
+            agent.after_model_callback = [self._direct, *agent.canonical_after_model_callbacks]
+
+    async def _direct(self, callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        """Renames the calls of a response in place, so that the agent's own callbacks get the response too."""
+        tools, conversation = await self._current(cast(ReadonlyContext, callback_context))
+        if conversation is not None:
+            direct_response(conversation, llm_response, {tool.name for tool in tools})
 
     async def _real(self, context: ReadonlyContext | None) -> list[BaseTool]:
         real: list[BaseTool] = []
@@ -95,39 +146,29 @@ class FoldedToolset(BaseToolset):
                 await given.close()
 
 
-def past_steps(events: Sequence[Any]) -> list[Step]:
-    """Returns the calls and answers in a session's events."""
-    steps: list[Step] = []
-    for event in events:
-        for part in (event.content.parts or []) if event.content else []:
-            if (call := part.function_call) and call.id and call.name:
-                steps.append((call.id, call.name, call.args or {}))
-            elif (answer := part.function_response) and answer.id:
-                steps.append((answer.id, True))
-    return steps
-
-
-def message_of(context: ToolContext) -> str | None:
-    """Returns the id of the event that made the call of a tool."""
-    events = reversed(context.session.events)
-    return next((event.id for event in events if any(c.id == context.function_call_id for c in event.get_function_calls())), None)
-
-
 class FoldedTool(BaseTool):
     """One entry of the folded array; running it passes the call to the conversation first."""
 
-    def __init__(self, owner: FoldedToolset, engine: Engine, entry: Entry, real: dict[str, BaseTool]) -> None:
-        own = real.get(entry.name)
-        super().__init__(name=entry.name, description=entry.description, is_long_running=bool(own and own.is_long_running))
-        self._owner, self._engine, self._entry, self._real = owner, engine, entry, real
+    def __init__(
+        self, owner: FoldedToolset, engine: Engine, name: str, entries: dict[str, Entry], real: dict[str, BaseTool]
+    ) -> None:
+        own = real.get(name)
+        about = entries[name].description if name in entries else real[name].description
+        super().__init__(name=name, description=about, is_long_running=bool(own and own.is_long_running))
+        self.engine = engine
+        self._owner, self._entries, self._real = owner, entries, real
 
-    def _get_declaration(self) -> types.FunctionDeclaration:
+    def _get_declaration(self) -> types.FunctionDeclaration | None:
+        if (entry := self._entries.get(self.name)) is None:
+            return self._real[self.name]._get_declaration()
         return types.FunctionDeclaration(
-            name=self.name, description=self.description, parameters_json_schema=self._entry.parameters
+            name=self.name, description=entry.description, parameters_json_schema=entry.parameters
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        conversation = self._owner.conversation(self._engine, cast(ReadonlyContext, tool_context))
+        conversation = self._owner.conversation(self.engine, cast(ReadonlyContext, tool_context))
+        if why := unnamed(conversation, self.name, args):
+            return {"error": why}
         confirmation, id = tool_context.tool_confirmation, tool_context.function_call_id
         payload = confirmation.payload if confirmation else None
         # A tool may request a confirmation of its own, whose payload has another meaning.
@@ -157,3 +198,10 @@ class FoldedTool(BaseTool):
                 conversation.report_result(forward.id)
                 note = note_of(conversation, forward)
                 return {"note": note, "result": result} if note else result
+
+
+class HiddenTool(FoldedTool):
+    """A tool that the model calls through ``call_tool``: the agent has it, and no request does."""
+
+    async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        llm_request.tools_dict[self.name] = self

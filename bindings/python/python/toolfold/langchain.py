@@ -5,6 +5,10 @@
 All state is in the graph's messages. A call that requires approval stops the graph by ``interrupt``: resume it with
 ``Command(resume=True)``, ``"approve"`` or the decisions of LangChain's own human-in-the-loop middleware, including ``edit``.
 Anything else is a rejection. Without a checkpointer, no one can approve, and the call is refused.
+
+Arms ``native`` and ``append`` need the wire ``anthropic`` (``ChatAnthropic``) or ``openai-responses`` (``ChatOpenAI`` with
+``use_responses_api=True``) and the model's name in the settings. Under ``native``, folded tools have ``defer_loading`` in their
+``extras``, as for LangChain's ``ProviderToolSearchMiddleware``; OpenAI's own search finds them, or ``expand_tools`` on Anthropic.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ToolCallRequest
@@ -25,9 +29,9 @@ from langgraph.types import Command, interrupt
 from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._consent import NOBODY, Answer, Call, judged, note_of, noted
-from ._langchain_messages import OWN, direct_message, open_call, restored, steps_of, storable
-from ._names import unnamed
-from ._settings import BridgeArm, CommonArm, Fields, Unpack
+from ._langchain_messages import OWN, SEARCH, answer_content, direct_message, open_call, restored, steps_of, storable
+from ._names import MEMBER, unnamed
+from ._settings import Fields, Unpack
 from ._steps import answered_only, closed
 
 __all__ = ["Settings", "Toolfold"]
@@ -39,14 +43,14 @@ MOST_ASKED = 256
 
 
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
+Arm: TypeAlias = _settings.Arm
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    NOT_AUTO = ("native",)
     arm: Arm = "auto"
 
 
@@ -77,7 +81,7 @@ class Toolfold(AgentMiddleware):
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
         engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
-            return _answer(request, outcome)
+            return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = handler(_run(request, outcome))
         return _noted(conversation, outcome, result)
@@ -87,7 +91,7 @@ class Toolfold(AgentMiddleware):
     ) -> Result:
         engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
-            return _answer(request, outcome)
+            return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = await handler(_run(request, outcome))
         return _noted(conversation, outcome, result)
@@ -113,6 +117,9 @@ class Toolfold(AgentMiddleware):
             if len(self._shown) > 64:
                 self._shown.clear()
             self._shown[conversation.digest] = kept
+        search = SEARCH.get(conversation.wire)
+        if search and any(entry.deferred for entry in entries) and search["type"] not in [tool.get("type") for tool in hosted]:
+            hosted.append(search)
         return conversation, request.override(tools=[*kept[1], *hosted], messages=restored(request.messages))
 
     def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str]:
@@ -184,7 +191,8 @@ def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:
     """Returns the tool as the model sees it: a copy of the real one, so that other middleware still knows its class."""
     update = {"description": entry.description, "args_schema": entry.parameters}
     if own := real.get(entry.name):
-        return own.model_copy(update=update)
+        more = {"extras": {**(own.extras or {}), "defer_loading": True}} if entry.deferred else {}
+        return own.model_copy(update={**update, **more})
     return StructuredTool(name=entry.name, func=lambda **_: "", **update)
 
 
@@ -212,12 +220,13 @@ def _decision(answer: Any, call: Call) -> Answer:
     return Answer(answer.get("type") in ("approve", "accept"), answer.get("message"))
 
 
-def _answer(request: ToolCallRequest, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
+def _answer(request: ToolCallRequest, conversation: Conversation, outcome: Reply | Confirm | Refuse | str) -> ToolMessage:
     """Returns an answer of toolfold, which never ends the run."""
     status = "success" if isinstance(outcome, Reply) and not outcome.is_error else "error"
-    text = outcome if isinstance(outcome, str) else outcome.content
+    content, added = answer_content(conversation.wire, outcome)
     name = OWN.name if getattr(request.tool, "return_direct", False) else request.tool_call["name"]
-    return ToolMessage(text, tool_call_id=request.tool_call["id"], name=name, status=status)
+    more: dict[str, Any] = {"additional_kwargs": {MEMBER: added}} if added else {}
+    return ToolMessage(content, tool_call_id=request.tool_call["id"], name=name, status=status, **more)
 
 
 def _noted(conversation: Conversation, outcome: Forward, result: Result) -> Result:

@@ -19,8 +19,10 @@ from typing import Any, Literal, TypeAlias
 
 from mcp import Client, ClientSession, types
 from mcp.server import Server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import NoBackChannelError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from . import Confirm, Conversation, Engine, Forward, InputError, Refuse, Reply, _settings
 from ._adapter import Folder
@@ -53,7 +55,10 @@ Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    WITHOUT = {
+        "native": "MCP has no deferred tools",
+        "append": "MCP has no tool definitions in messages",
+    }
     arm: Arm = "auto"
     wire: Literal["mcp"] = "mcp"
 
@@ -178,12 +183,14 @@ def folded_server(
     session: Any, name: str = "toolfold", settings: Settings | None = None, **fields: Unpack[Fields[Arm]]
 ) -> Server[Any]:
     """Returns a server that offers another server's tools folded, to one client. Approvals use elicitation if the client
-    supports it.
+    supports it. If a call changes the folded tools, the client is notified (``notifications/tools/list_changed``, or the event of
+    its ``subscriptions/listen``).
 
     :param session: the connected client or session of the other server.
     :param settings: as for ``FoldedSession``.
     """
     folded, inner = FoldedSession(session, settings, **fields), _client_session(session)
+    bus = InMemorySubscriptionBus()
 
     async def list_tools(context: Any, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return await folded.list_tools()
@@ -206,6 +213,7 @@ def folded_server(
                     raise _Waits(form, asked.approval) from None
             return getattr(answer, "action", None) == "accept"
 
+        before = (await folded.conversation()).digest
         able = context.session.check_client_capability(ELICITS)
         progress = context.session.report_progress  # Sends nothing if the client has not requested it.
         try:
@@ -220,8 +228,28 @@ def folded_server(
             # From 2026-07-28 on, the client requests the approval and repeats the call with the answer.
             request = types.ElicitRequest(params=waits.form)
             return types.InputRequiredResult(input_requests={APPROVE: request}, request_state=waits.approval)
+        finally:
+            if (await folded.conversation()).digest != before:
+                if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                    await bus.publish(ToolsListChanged())
+                else:
+                    await context.session.send_tool_list_changed()
 
-    return Server(name, on_list_tools=list_tools, on_call_tool=call_tool, **_passed_on(inner))
+    handlers = _passed_on(inner) | {"on_subscriptions_listen": ListenHandler(bus)}
+    return _FoldedServer(name, on_list_tools=list_tools, on_call_tool=call_tool, **handlers)
+
+
+class _FoldedServer(Server[Any]):
+    """A server that reports changes of its tools, and of nothing else."""
+
+    def get_capabilities(self, *given: Any, **named: Any) -> types.ServerCapabilities:
+        found = super().get_capabilities(*given, **named)
+        for capability in (found.tools, found.prompts, found.resources):
+            if capability:
+                capability.list_changed = capability is found.tools
+        if found.resources:
+            found.resources.subscribe = False
+        return found
 
 
 def _passed_on(inner: ClientSession) -> dict[str, Any]:

@@ -9,9 +9,10 @@ that were shown. ``edit(state, item, arguments)`` approves it with other argumen
 (``always_approve``) applies only to that tool.
 
 A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
-Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index`` and ``search`` need an agent whose ``model``
-is a ``Model`` object, because only there can a call of ``call_tool`` get the name of its tool. Answers of toolfold never end
-a run.
+Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index``, ``search``, ``native`` and ``append``
+need an agent whose ``model`` is a ``Model`` object, because only there can a request and a call be changed. ``native`` and
+``append`` also need the Responses API and the model's name in the settings; under ``native``, the SDK's ``ToolSearchTool`` finds
+the folded tools. Answers of toolfold never end a run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -29,12 +30,12 @@ from agents.tool import Tool
 from agents.tool_context import ToolContext
 
 from . import Approval, Confirm, Conversation, Engine, Forward, InputError, _settings
-from ._adapter import Folder
+from ._adapter import Added, Folder
 from ._consent import NOBODY, Answer, Call, judged, noted
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
-from ._settings import BridgeArm, CommonArm, Fields, Unpack, carried
+from ._settings import Fields, Unpack, carried
 from ._steps import answered_only
 
 #: A name that no tool has: the SDK answers it instead of ending the run.
@@ -44,15 +45,19 @@ RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
 EVERY_CALL = "toolfold:every-call"
 
 
+#: Why an agent whose model is given by its name supports fewer deliveries.
+BY_NAME = "the agent's `model` is a name, and only a `Model` object has a hook for its requests and responses"
+
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed"]
+Arm: TypeAlias = _settings.Arm
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("native", "append")
+    NOT_AUTO = ("native",)
+    WIRES = {"native": ("openai-responses",), "append": ("openai-responses",)}
     arm: Arm = "auto"
     wire: _settings.Wire = "openai-responses"
 
@@ -100,8 +105,9 @@ class FoldedAgent(Agent[Any]):
             value = Behavior(value)
         super().__setattr__(name, value)
 
-    def _without(self) -> list[str]:
-        return [*self.folding.without, *([] if isinstance(self.model, Model) else ["bridge"])]
+    def _without(self) -> dict[str, str]:
+        named = {} if isinstance(self.model, Model) else dict.fromkeys(("bridge", "native", "append"), BY_NAME)
+        return {**named, **self.folding.without}
 
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         every = await super().get_all_tools(run_context)
@@ -118,7 +124,7 @@ class FoldedAgent(Agent[Any]):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
         run.conversation.entries()  # Marks the start of the model's next message.
         if (digest := run.conversation.digest) != run.digest:
-            run.digest, run.tools = digest, _folded(run.conversation, self.folding, real)
+            run.digest, run.tools = digest, _folded(run.conversation, self.folding, real, Added(engine, run.conversation))
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
 
     def _engine(self, real: list[FunctionTool]) -> Engine:
@@ -201,11 +207,11 @@ class _Gate:
         return needs_approval
 
 
-def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
+def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool], added: Added) -> list[Tool]:
     by_name, entries = {tool.name: tool for tool in real}, conversation.entries()
     # Tools that the model calls by another name are also tools of the run, so the SDK's rules for them apply.
     hidden = by_name.keys() - {entry.name for entry in entries}
-    gate = _Gate(Names(conversation, frozenset(hidden)), folder, by_name)
+    gate = _Gate(Names(conversation, frozenset(hidden), added), folder, by_name)
     # If `needs_approval` is a function, the SDK may request an approval for arguments it cannot parse: they are repaired.
     may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
     tools: list[Tool] = []

@@ -2,6 +2,8 @@
 
     agent = Agent(model, tools=tools, capabilities=[Toolfold(arm="auto")], output_type=[str, DeferredToolRequests])
 
+Arm ``append`` needs a model that accepts tools in messages, as pydantic-ai's deferred capabilities do, and its name in the settings.
+
 All state is in the run's messages. A call that requires approval becomes a deferred approval of pydantic-ai; its metadata
 contains what to show to the person. Pass the conversation's messages with the decision, in this process or another.
 """
@@ -12,7 +14,7 @@ import inspect
 from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_ai import RunContext
@@ -25,12 +27,12 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
 from . import Confirm, Conversation, Engine, Entry, Forward, _settings
-from ._adapter import Folder
+from ._adapter import Added, Folder
 from ._consent import Answer, Call, noted
 from ._names import unnamed
-from ._pydantic_ai_messages import called, direct_response, key_of, restored, steps_of
-from ._settings import BridgeArm, CommonArm, Fields, Unpack
-from ._steps import answered_only, closed
+from ._pydantic_ai_messages import called, direct_response, key_of, restored, searched, steps_of, with_added
+from ._settings import Fields, Unpack
+from ._steps import answered_only, closed, open_loaded
 
 __all__ = ["Settings", "Toolfold"]
 
@@ -43,9 +45,11 @@ _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "time
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent."""
+    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent; and
+    what follows the answers to calls, by engine."""
 
     shown: tuple[object, list[ToolDefinition], object] | None = None
+    added: tuple[Engine, Added] | None = None
 
 
 class _Step(NamedTuple):
@@ -68,14 +72,13 @@ class _Run:
 
 
 #: The arms that the framework supports.
-Arm: TypeAlias = Literal[CommonArm, BridgeArm, "seed", "native"]
+Arm: TypeAlias = _settings.Arm
 
 
 @dataclass(frozen=True)
 class Settings(_settings.Settings):
     """The settings of the adapter, as ``toolfold.Engine`` and ``Engine.conversation`` take them."""
 
-    WITHOUT = ("append",)
     arm: Arm = "auto"
 
 
@@ -103,6 +106,14 @@ class Toolfold(AbstractCapability[Any]):
         parameters = request_context.model_request_parameters
         shown = [tool for tool in parameters.function_tools if tool.name not in self.run.hidden]
         messages = restored(request_context.messages)
+        if (step := self.run.step) and step.conversation.arm == "append":
+            # The framework withholds these until a message adds them.
+            hidden = [tool for tool in parameters.function_tools if tool.name in self.run.hidden]
+            shown += [replace(tool, defer_loading=True) for tool in hidden]
+            if self.memo.added is None or self.memo.added[0] is not step.engine:
+                self.memo.added = (step.engine, Added(step.engine, step.conversation))
+            messages, opened = with_added(messages, self.memo.added[1])
+            parameters = replace(parameters, revealed_tool_names=parameters.revealed_tool_names | opened)
         return replace(
             request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)
         )
@@ -110,7 +121,10 @@ class Toolfold(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        return direct_response(self.run.step.conversation, response) if self.run.step else response
+        if self.run.step is None:
+            return response
+        open_loaded(self.run.step.conversation, searched(response))
+        return direct_response(self.run.step.conversation, response)
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
         # Only a person's `override_args` differ from the arguments in the history here.

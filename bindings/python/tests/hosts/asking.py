@@ -16,9 +16,6 @@ COPIES = len(tools_of("auto")) - len(tools_of("full"))
 class Asking(Agent):
     """An agent, its model and its person."""
 
-    #: The arms that the framework cannot carry.
-    refused: tuple[str, ...] = ()
-
 
 def asking(framework: str) -> type[Asking]:
     """The agent of a framework."""

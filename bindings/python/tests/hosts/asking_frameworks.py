@@ -29,13 +29,19 @@ def pydantic_ai() -> type[Asking]:
                 return made
 
             def respond(messages: Any, info: Any) -> ModelResponse:
-                calls = self.says([tool.name for tool in info.function_tools], messages[-1])
+                added = [name for part in messages[-1].parts for name in getattr(part, "tools_added", [])]
+                defined = [tool for tool in info.model_request_parameters.function_tools if tool.name in added]
+                newest = [messages[-1], *defined] if defined else messages[-1]
+                calls = self.says([tool.name for tool in info.function_tools], newest)
                 parts = [ToolCallPart(name, arguments, id) for id, name, arguments in calls]
                 return ModelResponse(parts=parts or [TextPart(DONE)])
 
             output: Any = [str, DeferredToolRequests]
             tools, self.fold = [bound(each) for each in tools_of(self.arm)], Toolfold(**self.settings)
-            self.agent: Any = Agent(FunctionModel(respond), tools=tools, capabilities=[self.fold], output_type=output)
+            # As the profile of a model of Responses has it.
+            profile: Any = {"tool_addition_mode": "with_definitions"} if self.arm == "append" else None
+            model = FunctionModel(respond, profile=profile)
+            self.agent: Any = Agent(model, tools=tools, capabilities=[self.fold], output_type=output)
 
         def _went(self, made: Any) -> bool:
             self.state = made.all_messages_json()
@@ -87,7 +93,7 @@ def langchain() -> type[Asking]:
             return "scripted"
 
         def bind_tools(self, tools: Any, **_: Any) -> Any:
-            return self.model_copy(update={"names": [tool.name for tool in tools]})
+            return self.model_copy(update={"names": [tool.name for tool in tools if not isinstance(tool, dict)]})
 
         def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
             calls = self.own.says(self.names, messages[-1].model_dump())
@@ -96,6 +102,7 @@ def langchain() -> type[Asking]:
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     class Own(Asking):
+        native = {"wire": "openai-responses", "model": "gpt-5.4"}
         middleware: Any = []
 
         def build(self) -> None:
@@ -167,6 +174,8 @@ def openai_agents() -> type[Asking]:
             return ModelResponse(output=said, usage=Usage(), response_id=None)
 
     class Own(Asking):
+        native = {"model": "gpt-5.4"}
+
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> FunctionTool:
                 name = function["name"]
@@ -248,8 +257,6 @@ def google_adk() -> type[Asking]:
             return {"result": self.own.run(self.name, args)}
 
     class Own(Asking):
-        refused = ("index",)
-
         def build(self) -> None:
             tools = FoldedToolset([Real(self, each) for each in tools_of(self.arm)], **self.settings)
             agent = LlmAgent(name="a", model=Model(model="scripted", own=self), tools=[tools])

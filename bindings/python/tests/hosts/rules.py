@@ -22,12 +22,14 @@ def called(name: str, arguments: dict[str, Any], shown: Any) -> tuple[str, dict[
 
 class Own:
     agent: Any
+    callbacks: int
 
     def __init__(self) -> None:
         self.ran: list[Any] = []
         self.guarded: list[str] = []
         self.seen: list[str] = []
         self.requests: list[Any] = []
+        self.arrays: list[dict[str, Any]] = []
 
 
 def langchain_agent(arm: str, rules: Any, *, first: bool = True, script: Any = None, **tool: Any) -> Any:
@@ -184,7 +186,7 @@ def sdk_agent(arm: str, script: Any, *, policy: Any = None, **more: Any) -> Any:
     return own
 
 
-def framework_agent(arm: str) -> Any:
+def framework_agent(arm: str, call: Any = DELETE) -> Any:
     from agent_framework import (
         Agent,
         BaseChatClient,
@@ -205,9 +207,10 @@ def framework_agent(arm: str) -> Any:
         def _inner_get_response(self, *, messages: Any, stream: bool, options: Any, **_: Any) -> Any:
             async def respond() -> ChatResponse:
                 own.requests.append([message.to_dict() for message in messages])
+                own.arrays.append({tool.name: tool.parameters() for tool in options["tools"]})
                 said = [Content.from_text(DONE)]
                 if len(own.requests) == 1:
-                    name, arguments = called(*DELETE, [tool.name for tool in options["tools"]])
+                    name, arguments = called(*call, [tool.name for tool in options["tools"]])
                     text = WRITTEN if name == "call_tool" else json.dumps(arguments)
                     said = [Content.from_text_reasoning(text="hm"), Content.from_function_call("c1", name, arguments=text)]
                 made = Message(role="assistant", contents=said)
@@ -301,3 +304,83 @@ def fidelity_openai_agents() -> tuple[Any, Any, Any]:
     sent = own.requests[1]
     assert sent[3]["call_id"] == "c1"
     return said, sent[1:3], {"name": stored["name"], "arguments": json.loads(stored["arguments"])}
+
+
+def adk_agent(arm: str, script: list[Any], **settings: Any) -> Any:
+    """An agent of ADK. Each entry of the script is the parts of one message, or one call."""
+    from google.adk.agents import LlmAgent
+    from google.adk.models.base_llm import BaseLlm
+    from google.adk.models.llm_response import LlmResponse
+    from google.adk.runners import InMemoryRunner
+    from google.adk.tools.base_tool import BaseTool
+    from google.genai import types
+
+    from toolfold.google_adk import FoldedToolset
+
+    own, left = Own(), list(script)
+
+    class Model(BaseLlm):
+        async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+            declared = [one for tool in llm_request.config.tools for one in tool.function_declarations]
+            own.requests.append((declared, [content.model_dump(exclude_none=True) for content in llm_request.contents]))
+            parts = left.pop(0) if left else [types.Part(text=DONE)]
+            if isinstance(parts, tuple):
+                name, arguments = called(*parts, [one.name for one in declared])
+                parts = [types.Part(function_call=types.FunctionCall(name=name, args=arguments))]
+            yield LlmResponse(content=types.Content(role="model", parts=parts))
+
+    class Real(BaseTool):
+        def __init__(self, function: dict[str, Any]) -> None:
+            super().__init__(name=function["name"], description=function["description"])
+            self.schema = function["parameters"]
+
+        def _get_declaration(self) -> Any:
+            return types.FunctionDeclaration(
+                name=self.name, description=self.description, parameters_json_schema=self.schema
+            )
+
+        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> Any:
+            own.ran.append(args)
+            return {"result": f"{self.name} ran"}
+
+    def after_model(callback_context: Any, llm_response: Any) -> None:
+        own.seen += [part.function_call.name for part in llm_response.content.parts if part.function_call]
+
+    def before_tool(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
+        own.guarded.append(tool.name)
+        own.callbacks = len(tool_context.get_invocation_context().agent.canonical_after_model_callbacks)
+
+    tools = FoldedToolset([Real(each) for each in tools_of(arm)], arm=arm, **settings)
+    callbacks: Any = {"after_model_callback": after_model, "before_tool_callback": before_tool}
+    own.agent = LlmAgent(name="a", model=Model(model="scripted"), tools=[tools], **callbacks)
+    runner = InMemoryRunner(own.agent)
+
+    async def talk() -> list[Any]:
+        session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
+        message = types.Content(role="user", parts=[types.Part(text="go")])
+        return [event async for event in runner.run_async(user_id="u", session_id=session.id, new_message=message)]
+
+    own.run = lambda: asyncio.run(talk())
+    return own
+
+
+def fidelity_google_adk() -> tuple[Any, Any, Any]:
+    """Gemini gives calls no ids, and the same call comes twice: through ``call_tool``, and by its own name."""
+    from google.genai import types
+
+    plain = types.FunctionCall(name=DELETE[0], args=DELETE[1])
+    wrapped = types.FunctionCall(name="call_tool", args=json.loads(WRITTEN))
+    thought = types.Part(text="hm", thought=True, thought_signature=b"s")
+    messages = [
+        [thought, types.Part(function_call=wrapped, thought_signature=b"t"), types.Part(function_call=plain)],
+        [types.Part(function_call=plain)],
+        [types.Part(function_call=wrapped)],
+    ]
+    said = [types.Content(role="model", parts=parts).model_dump(exclude_none=True) for parts in messages]
+    own = adk_agent("index", [list(parts) for parts in messages])
+    events = own.run()
+    stored = events[0].get_function_calls()[0]
+    contents = own.requests[-1][1]
+    answers = [part["function_response"]["name"] for content in contents for part in content["parts"] if "function_response" in part]
+    assert answers == ["call_tool", DELETE[0], DELETE[0], "call_tool"]
+    return said, [content for content in contents if content["role"] == "model"], {"name": stored.name, "arguments": stored.args}

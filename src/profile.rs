@@ -52,6 +52,7 @@ pub(crate) use choose::{AutoContext, BUDGET_TOKENS, choose_auto_arm};
 pub(crate) use client::already_defers;
 pub use client::{ClientProfile, own_tools};
 pub use cost::TokenFactors;
+pub(crate) use expand::definition_for_retry;
 pub use expand::{
     Bridge, CALL_TOOL, Deferred, EXPAND_TOOLS, ExpandRequest, Expansion, definition, definitions, expand,
 };

@@ -30,7 +30,7 @@ use crate::catalog::Tool;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Engine, Exact};
 use crate::policy::Decision;
-use crate::profile::{Detail, definition};
+use crate::profile::{Detail, definition_for_retry};
 use crate::wire::Arguments;
 use toolfold_diagnostic::sha256_hex;
 
@@ -269,7 +269,7 @@ impl Conversation {
             format!("{} was not run again: this exact call failed every time. Change its arguments.", resolved.shown);
         if nudge == Nudge::Schemas {
             content.push_str("\nFull definition:\n");
-            content.push_str(&definition(resolved.tool, resolved.shown));
+            content.push_str(&definition_for_retry(resolved.tool, resolved.shown));
         }
         let answer = Answer::error(ReplyKind::Loop, content);
         Some(self.give(current, Some(resolved.tool.name().as_str()), answer))

@@ -9,6 +9,7 @@ mod request;
 
 pub use bridge::Bridge;
 pub(crate) use bridge::{bridges, joined_names};
+pub(crate) use definitions::definition_for_retry;
 pub use definitions::{definition, definitions};
 pub use reply::{Expansion, expand};
 pub use request::ExpandRequest;

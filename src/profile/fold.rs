@@ -11,15 +11,16 @@ mod schema;
 mod write;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use self::reach::Definitions;
 use self::schema::{partial_text, signature_text};
 use super::cost::{UNBILLED, estimated_tokens, full_tokens, saved_by, unbilled_texts};
 use super::{Detail, Planned, first_sentence};
 use crate::catalog::Tool;
+use crate::schema::{Types, text_members};
 
 /// The minimum saving that is worth a round trip, in estimated tokens. Below it a tool is sent
 /// full: an open stub instead of an equally small schema would hide something and save nothing.
@@ -133,11 +134,43 @@ pub(super) fn schema_in_answers(tool: &Tool) -> Cow<'_, str> {
     if !UNBILLED.iter().any(|key| map.contains_key(*key)) {
         return Cow::Borrowed(own);
     }
+    Cow::Owned(Value::Object(billed_members(map)).to_string())
+}
+
+/// The schema of [`schema_in_answers`] in which `null` is the default of each optional parameter
+/// that has no default, if the gate drops `null` for that parameter.
+///
+/// A small model fills in every parameter of a definition that it has just read, and writes `null`
+/// where that is the default: of 32 plays in evidence/wording, 18 are right instead of 15.
+pub(super) fn schema_with_null_defaults(tool: &Tool) -> Cow<'_, str> {
+    let root = tool.parameters();
+    let Some(map) = root.as_object() else { return Cow::Borrowed(tool.parameters_text()) };
+    let mut map = billed_members(map);
+    let required: HashSet<&str> = text_members(root, "required").collect();
+    let Some(Value::Object(properties)) = map.get_mut("properties") else { return schema_in_answers(tool) };
+    for (name, own) in properties {
+        let takes_null = Types::of(root, own).is_none_or(|types| types.has("null"));
+        let Some(own) = own.as_object_mut().filter(|_| !takes_null && !required.contains(name.as_str())) else {
+            continue;
+        };
+        if own.contains_key("default") {
+            continue;
+        }
+        if let Some(Value::Array(values)) = own.get_mut("enum") {
+            values.push(Value::Null);
+        }
+        own.insert("default".to_owned(), Value::Null);
+    }
+    Cow::Owned(Value::Object(map).to_string())
+}
+
+/// The members of a schema that a model needs.
+fn billed_members(map: &Map<String, Value>) -> Map<String, Value> {
     let mut map = map.clone();
     for key in UNBILLED {
         map.shift_remove(key);
     }
-    Cow::Owned(Value::Object(map).to_string())
+    map
 }
 
 /// Detaches a schema from the tool's lifetime. The stub, which most folded tools share, is not

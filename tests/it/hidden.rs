@@ -67,7 +67,7 @@ fn a_writing_call_runs_after_its_hidden_parameters_are_shown() {
         let text = &reply.answer.content;
         assert!(text.starts_with("put was not run yet: you had not seen its definition.\n"), "{arm}: {text}");
         let last = "\nNow call put again. Set only parameters for which the user gave a value.";
-        assert!(text.contains("\"enum\":[\"slow\",\"fast\"]") && text.ends_with(last), "{arm}: {text}");
+        assert!(text.contains("\"enum\":[\"slow\",\"fast\",null]") && text.ends_with(last), "{arm}: {text}");
         assert!(reply.answer.failed && reply.opened.len() == 1, "{arm}");
         assert!(is_forwarded(&conversation.dispatch(&put("2"))), "{arm}: unchanged");
         assert!(matches!(conversation.dispatch(&put("1")), Outcome::Reply(_)), "{arm}: the same id, the same answer");
@@ -75,6 +75,56 @@ fn a_writing_call_runs_after_its_hidden_parameters_are_shown() {
         for id in 3..9 {
             assert!(is_forwarded(&conversation.dispatch(&put(&id.to_string()))), "{arm}");
         }
+    }
+}
+
+/// The properties of the definition in an answer.
+fn properties_in(answer: &str) -> Map<String, Value> {
+    let line = answer.lines().find(|line| line.starts_with("{\"name\"")).expect("a definition");
+    let mut definition: Value = serde_json::from_str(line).unwrap();
+    serde_json::from_value(definition["parameters"]["properties"].take()).unwrap()
+}
+
+/// A model writes `null` for a parameter whose default that is, so it is the default exactly where
+/// the gate drops `null`.
+#[cfg(feature = "validate")]
+#[test]
+fn null_is_the_default_of_each_parameter_for_which_it_is_dropped() {
+    let properties = json!({
+        "path": {"type": "string"},
+        "mode": {"type": "string", "enum": ["slow", "fast"]},
+        "either": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
+        "link": {"$ref": "#/$defs/size"},
+        "limit": {"type": "integer", "default": 20},
+        "owner": {"type": ["string", "null"]},
+        "level": {"enum": ["low", null]},
+        "any": {"description": "anything"},
+        "all": true,
+    });
+    let dropped = ["mode", "either", "link", "limit"];
+    let mut list = tools();
+    list[0]["inputSchema"]["properties"] = properties.clone();
+    list[0]["inputSchema"]["$defs"] = json!({"size": {"type": "integer", "description": WORDS.repeat(9)}});
+    let catalog = Catalog::from_mcp(&list.to_string()).unwrap();
+    let profile = ToolProfile::parse("[category.all]\ntools = ['*']", "p.toml").into_result().unwrap();
+    let engine = Engine::builder(catalog).profile(profile).arm(Arm::Lean).build().unwrap();
+    let mut conversation = engine.talk();
+    let shown = properties_in(&shown(conversation.dispatch(&put("1"))).answer.content);
+    for (name, own) in properties.as_object().unwrap() {
+        let mut expected = own.clone();
+        if dropped.contains(&name.as_str()) && name != "limit" {
+            expected["default"] = Value::Null;
+            if let Some(values) = expected.get_mut("enum").and_then(Value::as_array_mut) {
+                values.push(Value::Null);
+            }
+        }
+        assert_eq!(shown[name], expected, "{name}");
+        let call =
+            Call::fresh("put", if name == "path" { json!({"path": "a"}) } else { json!({"path": "a", name: null}) });
+        let outcome = conversation.dispatch(&call);
+        let Outcome::Forward(forward) = &outcome else { panic!("{name}: {outcome:?}") };
+        let runs_with = forward.arguments.as_object().unwrap().contains_key(name);
+        assert_eq!(runs_with, !dropped.contains(&name.as_str()), "{name}");
     }
 }
 

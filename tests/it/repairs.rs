@@ -254,6 +254,19 @@ fn a_call_meant_for_another_tool_gets_its_definition() {
         assert!(second.contains("{\"name\":\"update_deal\"") && second.ends_with(&now_call("update_deal")), "{second}");
         assert!(matches!(conversation.dispatch(&call.again()), Outcome::Forward(_)), "{arm}");
     }
+    // A model copies the form of the only tool that it sees whole.
+    for (given, line) in [
+        (
+            json!({"query": "x", "tools": ["y"]}),
+            "`query` and `tools` are parameters of expand_tools, not of update_deal.",
+        ),
+        (json!({"categories": "x"}), "`categories` is a parameter of expand_tools, not of update_deal."),
+    ] {
+        let mut given = given;
+        given["path"] = json!("a");
+        let text = content(&engine_of(&all, Arm::Stable, false).talk().dispatch(&Call::fresh("update_deal", given)));
+        assert!(text.starts_with(&format!("update_deal was not run: {line}\nFull definition:")), "{text}");
+    }
     let mut drop = own("drop_deal", json!({"motive": {"type": "string"}, "day": {"type": "string"}}));
     drop["inputSchema"]["required"] = json!(["path", "motive"]);
     let with = |other: &[Value]| [&all[..], other].concat();

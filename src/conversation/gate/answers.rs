@@ -14,7 +14,7 @@ use crate::conversation::repair::is_parallel;
 use crate::conversation::{Answer, Conversation, ReplyKind};
 use crate::diagnostic::visible;
 use crate::name::ToolName;
-use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, definition, definitions};
+use crate::profile::{CALL_TOOL, Delivery, EXPAND_TOOLS, definition_for_retry, definitions};
 use crate::wire::{Answered, ExpansionAnswer, MetaRole, Named};
 
 /// The maximum number of characters of an unknown name that an answer repeats.
@@ -102,7 +102,7 @@ impl Conversation {
             opened = self.add_definition(current, resolved, &mut content);
         } else if nudge == Nudge::Schemas {
             content.push_str("\nFull definition:\n");
-            content.push_str(&definition(resolved.tool, resolved.shown));
+            content.push_str(&definition_for_retry(resolved.tool, resolved.shown));
         }
         if opens {
             content.push_str(&now_call(resolved.shown));

@@ -18,7 +18,8 @@ use crate::conversation::outcome::Outcome;
 use crate::conversation::{Answer, Conversation, ForwardNotes, ReplyKind};
 use crate::engine::Blind;
 use crate::name::ToolName;
-use crate::profile::{Delivery, definition};
+use crate::profile::{Delivery, definition_for_retry};
+use crate::wire::MetaRole;
 
 /// How hidden parameters and unknown arguments are handled.
 pub(super) enum Shown {
@@ -49,7 +50,10 @@ impl Conversation {
         let value = current.arguments.value().ok();
         if let Some(misnamed) = value.and_then(|value| Misnamed::of(tool.parameters(), value)) {
             if !hidden.is_empty() {
-                let mut mistake = format!("{shown} was not run: {}", misnamed.text("it"));
+                let expand = self.bound.meta_parameters(MetaRole::Expand);
+                let expand = expand.map(|parameters| (self.bound.names.meta(MetaRole::Expand), parameters));
+                let copied = expand.and_then(|expand| misnamed.copied(shown, expand));
+                let mut mistake = format!("{shown} was not run: {}", copied.unwrap_or_else(|| misnamed.text("it")));
                 let (engine, bound) = (self.engine.clone(), self.bound.clone());
                 let suggest = Suggest::new(&engine, &bound.names);
                 let other = suggest.intended_tool(self.presentation(), resolved, current.arguments, &misnamed);
@@ -128,7 +132,7 @@ impl Conversation {
             content.push_str(APPENDED);
         } else {
             content.push_str("\nFull definition:\n");
-            content.push_str(&definition(resolved.tool, resolved.shown));
+            content.push_str(&definition_for_retry(resolved.tool, resolved.shown));
         }
         let opened = vec![resolved.tool.name().clone()];
         let by = Some(current.call.own.clone());

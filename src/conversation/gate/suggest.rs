@@ -12,7 +12,7 @@ use crate::conversation::error::quoted_names;
 use crate::diagnostic::visible;
 use crate::engine::{Checked, Coerced, Engine, Unknown, nearest_value, unknown_arguments, wrapped};
 use crate::profile::Presentation;
-use crate::schema::text_member;
+use crate::schema::{object_member, text_member};
 use crate::wire::{Arguments, MetaRole, NameTable, Named};
 
 /// The maximum size of the arguments of a suggested call in bytes: it must not cost more than the
@@ -80,6 +80,23 @@ impl<'v> Misnamed<'v> {
     /// The unknown name, if it is one.
     fn find(&self, name: &str) -> Option<&Unknown<'v>> {
         self.unknown.iter().find(|own| own.name == name)
+    }
+
+    /// A sentence about a tool: the unknown names are parameters of another tool, which the model
+    /// was shown in full and whose form it has copied. `None` if one of them is not.
+    pub(super) fn copied(&self, tool: &str, (other, parameters): (&str, &Value)) -> Option<String> {
+        let declared = object_member(parameters, "properties")?;
+        let names: Vec<&str> = self.unknown.iter().map(|own| own.name).collect();
+        if self.wrapper.is_some() || !names.iter().all(|name| declared.contains_key(*name)) {
+            return None;
+        }
+        let (last, others) = names.split_last()?;
+        let last = quoted_names(&[last]);
+        let subject = match others {
+            [] => format!("{last} is a parameter"),
+            _ => format!("{} and {last} are parameters", quoted_names(others)),
+        };
+        Some(format!("{subject} of {other}, not of {tool}."))
     }
 
     /// A sentence about a tool: the unknown names and the nearest parameters.

@@ -3,7 +3,7 @@
 use super::bridges;
 use super::reply::break_line;
 use crate::catalog::{Catalog, Tool, write_string};
-use crate::profile::fold::schema_in_answers;
+use crate::profile::fold::{schema_in_answers, schema_with_null_defaults};
 use crate::profile::{Arm, Delivery, Naming};
 
 /// The definitions of opened tools as an arm delivers them: how to call them, then one per line. In
@@ -52,6 +52,16 @@ fn bridged(catalog: &Catalog, tools: &[usize], naming: &dyn Naming) -> String {
 /// except for `$schema` and the title at its root.
 #[must_use]
 pub fn definition(tool: &Tool, shown: &str) -> String {
+    with_schema(tool, shown, &schema_in_answers(tool))
+}
+
+/// The definition in the answer to a call that did not run: an optional parameter without a default
+/// has the default `null`, which the gate drops from a call.
+pub(crate) fn definition_for_retry(tool: &Tool, shown: &str) -> String {
+    with_schema(tool, shown, &schema_with_null_defaults(tool))
+}
+
+fn with_schema(tool: &Tool, shown: &str, schema: &str) -> String {
     let mut text = String::from("{\"name\":");
     write_string(&mut text, shown);
     if !tool.description().is_empty() {
@@ -59,7 +69,7 @@ pub fn definition(tool: &Tool, shown: &str) -> String {
         write_string(&mut text, tool.description());
     }
     text.push_str(",\"parameters\":");
-    text.push_str(&schema_in_answers(tool));
+    text.push_str(schema);
     text.push('}');
     text
 }

@@ -79,17 +79,16 @@ class Dialogue:
         assert [name for name, _ in self.book.calls] == BEFORE
         assert load_workbook(self.book.folder / "q.xlsx").sheetnames == ["Sheet", "Sales"]
 
-    def verify(self, *, huge: int = HUGE, deleted: bool = True) -> None:
+    def verify(self, *, deleted: bool = True) -> None:
         """Checks what every adapter guarantees.
 
-        :param huge: how ``HUGE`` must arrive.
         :param deleted: whether the person said yes. A no changes nothing else.
         """
         calls = self.book.calls
         ran = [name for name in RAN if deleted or name != "delete_sheet"]
         assert [name for name, _ in calls] == ran, "only valid calls reach the function, each once"
         given = dict(calls)
-        assert given["list_sheets"] == {**FILE, "limit": huge}, "exact, and without what is not given"
+        assert given["list_sheets"] == {**FILE, "limit": HUGE}, "exact, and without what is not given"
         assert given["format_cells"] == BOLD and given["write_excel"]["data"] == ROWS
         requests = self.requests
         assert len({request["array"] for request in requests}) == 1, "one array for the whole conversation"

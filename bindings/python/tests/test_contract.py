@@ -9,7 +9,7 @@ import pytest
 from hosts import NEEDS, missing
 from hosts.asking import SEVEN, asking
 
-from toolfold import StartError
+from toolfold import InputError, StartError
 from toolfold.testing import CELLS, Cell, Row, check, table
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/python.md"
@@ -27,6 +27,7 @@ def test_an_adapter_keeps_the_contract(framework: str, cell: Cell, tmp_path: Pat
     FOUND.setdefault(framework, {})[cell.name] = row
     assert row.state != "broken", str(row)
     assert row.state == "carried" or len(row.why) > 20, "a sentence says which hook is missing"
+    assert row.state != "absent" or framework in ("anthropic", "openai"), "only an SDK lacks what a requirement is about"
 
 
 def test_the_contract_has_every_framework() -> None:
@@ -51,6 +52,16 @@ def test_a_broken_adapter_is_found(tmp_path: Path) -> None:
     class Lacking(Forgetful):
         lacks = {"asked": "there is no hook"}
 
+    class Absent(Forgetful):
+        absent = {"asked": "there are no approvals"}
+
+    class Unknown(Forgetful):
+        lacks = {"askd": "there is no hook"}
+
+    with pytest.raises(InputError, match="'asked' applies to every framework"):
+        check(Absent, tmp_path, cells=[cell])
+    with pytest.raises(InputError, match="no cell 'askd'"):
+        check(Unknown, tmp_path, cells=[cell])
     rows = [check(own, tmp_path, cells=[cell])[0] for own in (Forgetful, Refused, Lacking)]
     assert [row.state for row in rows] == ["broken", "refused", "refused"]
     assert "before a decision" in rows[0].why and [row.why for row in rows[1:]] == ["not here", "there is no hook"]

@@ -35,3 +35,20 @@ def test_calls_of_one_id(framework: str, arm: str, tmp_path: Path) -> None:
         asked = host.answer(True)
     assert host.ran == runs, "each call runs once, in order"
     assert questions == 3 and host.states() == ["consumed"] * 3
+
+
+@pytest.mark.parametrize("arm", ["full", "index"])
+@pytest.mark.parametrize("framework", ["openai_agents", "pydantic_ai"])
+def test_an_id_that_a_message_repeats_is_the_models_in_the_next_request(framework: str, arm: str, tmp_path: Path) -> None:
+    """These frameworks need unique ids: the adapter replaces a repeated one, and the provider reads what the model wrote."""
+    if lacking := missing(framework):
+        pytest.skip(f"{', '.join(lacking)} is not installed")
+    rename = ("rename_sheet", {"file_path": "q.xlsx", "old_name": "a", "new_name": "b"})
+    host = asking(framework)([[DELETE, rename, rename], [rename, rename]], arm, tmp_path)
+    host.one_id = True
+    assert host.start() and host.ran == [rename, rename]
+    again = host.restarted()
+    again.one_id = True
+    assert not again.answer(True)
+    assert host.ran == [rename, rename, DELETE, rename, rename] and host.states() == ["consumed"]
+    assert "c0" in host.read[-1] and "c0-2" not in "".join(host.read)

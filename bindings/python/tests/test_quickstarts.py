@@ -115,6 +115,9 @@ def supported(column: str) -> str:
         return "The contract is for agents. `bindings/python/tests/test_mcp_session.py` compares a folded session with the SDK's.\n"
     place = rows[0].index(column)
     lacking = [(row[0], re.search(r"\d+", row[place])) for row in rows[2:] if row[place].startswith("no")]
-    count = f"{len(rows) - 2 - len(lacking)} of {len(rows) - 2} requirements of [the contract](../python.md#the-contract-of-an-adapter)."
+    apply = sum(not row[place].startswith("-") for row in rows[2:])
+    count = f"{apply} requirements of [the contract](../python.md#the-contract-of-an-adapter)"
     lines = "".join(f"| {cell} | {reasons[number[0]] if number else ''} |\n" for cell, number in lacking)
-    return f"{count} Not supported:\n\n| requirement | reason |\n|---|---|\n{lines}" if lacking else f"All {count}\n"
+    if not lacking:
+        return f"All {count} that apply.\n"
+    return f"{apply - len(lacking)} of {count}. Not supported:\n\n| requirement | reason |\n|---|---|\n{lines}"

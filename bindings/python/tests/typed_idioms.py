@@ -98,8 +98,8 @@ async def loops(conversation: Conversation, approver: toolfold.Approver) -> None
     client = openai.AsyncOpenAI()
     messages: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Say this is a test"}]
 
-    async def ask(asked: Confirm) -> bool:
-        return asked.target != "delete_file"
+    async def ask(asked: Confirm) -> bool | dict[str, str]:
+        return {"file_path": "copy.xlsx"} if asked.target == "write_file" else asked.target != "delete_file"
 
     result = await toolfold.openai.achat(client, conversation, messages, run, ask=ask, approver=approver, temperature=0)
     assert_type(result.text, str)

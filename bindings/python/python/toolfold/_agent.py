@@ -69,6 +69,9 @@ class Agent:
 
     #: The sentence that names the missing hook, by the name of each cell that the framework cannot have.
     lacks: ClassVar[dict[str, str]] = {}
+    #: The reason why a requirement does not apply, by the name of its cell. Only cells with a ``feature`` may be named: those
+    #: about something that a framework may not have at all.
+    absent: ClassVar[dict[str, str]] = {}
     #: The settings for the arms ``native`` and ``append``, which only some APIs have, such as ``wire`` and ``model``.
     native: ClassVar[dict[str, Any]] = {}
     #: The call by which a model finds a deferred tool, if the framework has its own search.
@@ -176,9 +179,11 @@ class Cell:
     :param says: the requirement, in one sentence.
     :param arms: the arms under which it is tested; an arm that the adapter refuses is left out.
     :param holds: raises AssertionError if an agent breaks it. It gets a function that creates the agent from a script.
+    :param feature: what the requirement is about, if a framework may not have it at all; otherwise empty.
     """
 
     name: str
     says: str
     arms: tuple[str, ...]
     holds: Callable[[Callable[..., Agent]], None]
+    feature: str = ""

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from . import Approval, ApprovalError, Approver, Confirm, Conversation, InputError, Outcome, _log
+from . import Approval, ApprovalError, Approver, Confirm, Conversation, Forward, InputError, Outcome, Refuse, _log
 
 #: The rejection reason of an approval whose call the person edited.
 EDITED = "the person changed the arguments of the call"
+#: The maximum number of stored edits of calls that have not continued.
+MOST_EDITS = 256
+#: The ids of the calls with arguments that a person wrote.
+_EDITED: WeakKeyDictionary[Conversation, set[str]] = WeakKeyDictionary()
 #: The rejection reason if the framework cannot request an approval.
 NOBODY = "no one could be asked about this call"
 #: The rejection reason of an approval whose call has different arguments by the time of the decision.
@@ -51,6 +58,8 @@ class Consent:
 
     def __init__(self, approver: Approver, may_ask: bool) -> None:
         self.approver, self.may_ask = approver, may_ask
+        #: What ``change`` stored, by conversation and call: the edited approval, and the call with the person's arguments.
+        self._edits: OrderedDict[tuple[str, str], tuple[str, tuple[str, Any]]] = OrderedDict()
 
     def forget(self, conversation: Conversation) -> None:
         """Drops a conversation from the cache."""
@@ -64,6 +73,17 @@ class Consent:
         """
         shown = {one.id for one in self.waiting(conversation.id)} if answer else set()
         outcome = judged(conversation, call)
+        if isinstance(outcome, Refuse) and answer and answer.approved:
+            key = (conversation.id, call.id or "")
+            edit = self._edits.get(key)
+            # Threads may continue the call at the same time: one of them takes the edit.
+            if edit and edit[1][0] == outcome.target and self._edits.pop(key, None):
+                return self._edited(conversation, *edit)
+            return outcome
+        if isinstance(outcome, Forward) and outcome.policy != "confirm" and answer and answer.approved and answer.edited:
+            # Only the framework requested this approval.
+            conversation.pause(outcome.id)
+            return self._edited(conversation, None, answer.edited)
         if not isinstance(outcome, Confirm) or answer is None:
             return outcome
         if outcome.approval not in shown:
@@ -89,19 +109,52 @@ class Consent:
         """
         self.forget(conversation)
         # Only True approves: a missing `await` or a string does not.
-        if approved is True and edited is not None and not _same(asked, edited):
-            return self._edit(conversation, asked, edited)
+        if approved is True and edited is not None and not same_call(asked, edited):
+            return self.edit(conversation, asked, edited) or conversation.resume(asked.approval)
         answer_approval(self.approver, asked, approved is True, reason)
         return conversation.resume(asked.approval)
 
-    def _edit(self, conversation: Conversation, asked: Confirm, edited: tuple[str, Any]) -> Outcome:
-        """Checks the edited call instead of the one that was shown. The record of its approval names the first one."""
+    def edit(self, conversation: Conversation, asked: Confirm, edited: tuple[str, Any]) -> Outcome | None:
+        """Checks the edited call instead of the one that was shown. The record of its approval names the first one.
+
+        :returns: the outcome of the edited call; None if ``asked`` was decided elsewhere in the meantime.
+        :raises InputError: the arguments cannot be written as JSON. Nothing is decided then.
+        """
+        conversation.direct(*edited)
         answer_approval(self.approver, asked, False, EDITED)
-        if (stored := self.approver.get(asked.approval)).reason != EDITED:
-            return conversation.resume(stored.id)  # It was decided elsewhere in the meantime.
+        if self.approver.get(asked.approval).reason != EDITED:
+            return None
+        return self._edited(conversation, asked.approval, edited)
+
+    def change(self, id: str, call: str, arguments: Mapping[str, Any]) -> None:
+        """Stores the arguments with which a person approves a call, for a framework whose approvals have no arguments. The
+        approval that was shown is rejected. Once the framework continues the call in this process, ``judge`` checks these
+        arguments; in another process, the call is refused.
+
+        :param id: the conversation.
+        :param call: the id of the call in its framework.
+        :raises InputError: no call of this id waits for approval, or the arguments cannot be written as JSON.
+        :raises ApprovalError: it was decided in the meantime.
+        """
+        asked = [one for one in self.waiting(id) if one.call == call]
+        if len(asked) != 1:
+            found = "several calls of this id wait" if asked else "no call of this id waits"
+            raise InputError(f"{found} for approval in conversation {id!r}: {call!r}")
+        try:
+            changed = _json(arguments := dict(arguments)) != _json(asked[0].arguments)
+        except TypeError as why:
+            raise InputError(f"the arguments cannot be written as JSON: {why}") from why
+        if changed:
+            self.approver.reject(asked[0].id, EDITED)
+            self._edits[id, call] = (asked[0].id, (asked[0].tool, arguments))
+            if len(self._edits) > MOST_EDITS:
+                self._edits.popitem(last=False)
+
+    def _edited(self, conversation: Conversation, approval: str | None, edited: tuple[str, Any]) -> Outcome:
         outcome = conversation.call(*edited)
+        _EDITED.setdefault(conversation, set()).add(outcome.id)
         if isinstance(outcome, Confirm):
-            self.approver.approve(outcome.approval, edited=asked.approval)
+            self.approver.approve(outcome.approval, edited=approval)
             return conversation.resume(outcome.approval)
         return outcome
 
@@ -156,12 +209,25 @@ def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: 
             raise
 
 
-def edit_note(arguments: Any) -> str:
-    """Returns the text that precedes the result of a call that a person edited."""
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
-    return f"A person changed the arguments of this call before it ran: {text}"
+def note_of(conversation: Conversation, call: Forward) -> str | None:
+    """Returns the text that precedes the result of a call: the arguments if a person changed them, and its note."""
+    edited = call.id in _EDITED.get(conversation, ())
+    lines = [f"A person changed the arguments of this call before it ran: {call.arguments_json}"] if edited else []
+    return "\n".join([*lines, *([call.note] if call.note else [])]) or None
 
 
-def _same(asked: Confirm, edited: tuple[str, Any]) -> bool:
+def noted(conversation: Conversation, call: Forward, result: str) -> str:
+    """Returns the result of a call for the model."""
+    note = note_of(conversation, call)
+    return result if note is None else f"{note}\n{result}"
+
+
+def same_call(asked: Confirm, edited: tuple[str, Any]) -> bool:
+    """Returns whether a person changed nothing. As JSON, ``1`` and ``True`` are different."""
     name, arguments = edited
-    return name == asked.name and arguments == asked.arguments
+    same = name in (asked.name, asked.target) and arguments == asked.arguments
+    return same and _json(arguments) == _json(asked.arguments)
+
+
+def _json(arguments: Any) -> str:
+    return json.dumps(arguments, sort_keys=True)

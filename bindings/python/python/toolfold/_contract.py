@@ -34,11 +34,13 @@ Make = Callable[..., Agent]
 CELLS: list[Cell] = []
 
 
-def cell(says: str, *arms: str) -> Callable[[Callable[[Make], None]], Callable[[Make], None]]:
+def cell(
+    says: str, *arms: str, feature: str = ""
+) -> Callable[[Callable[[Make], None]], Callable[[Make], None]]:
     """Adds a requirement; its name is that of the function."""
 
     def add(holds: Callable[[Make], None]) -> Callable[[Make], None]:
-        CELLS.append(Cell(holds.__name__.strip("_").replace("_", " "), says, arms or ARMS, holds))
+        CELLS.append(Cell(holds.__name__.strip("_").replace("_", " "), says, arms or ARMS, holds, feature))
         return holds
 
     return add
@@ -165,7 +167,7 @@ def interrupted(make: Make) -> None:
     expect(agent.ran == [DELETE], f"ran {agent.ran}")
 
 
-@cell("the framework's own approval of a tool applies, whatever name the model calls it by")
+@cell("the framework's own approval of a tool applies, whatever name the model calls it by", feature="its own approvals")
 def own_rule(make: Make) -> None:
     agent = make(DELETE, policy=None, own_rule=True)
     expect(agent.start(), "the run ended before a decision")

@@ -1,4 +1,8 @@
-"""The messages of a LangChain agent: their calls and answers, and the names of calls in them."""
+"""The messages of a LangChain agent: their calls and answers, and the names and numbers in them.
+
+LangGraph's checkpoints cannot store integers of more than 64 bits. In a message, they are replaced with texts; the record of the
+call has every digit.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from langchain_core.tools import StructuredTool
 
 from . import Confirm, Conversation, Refuse, Reply
 from ._consent import Call
-from ._names import MEMBER, original, record
+from ._names import MEMBER, original, record, value
 from ._steps import Step, loaded
 
 #: The name under which toolfold answers a call of a tool with ``return_direct``. The model never sees it.
@@ -23,6 +27,9 @@ SEARCH: dict[str, dict[str, Any]] = {"openai-responses": {"type": "tool_search"}
 #: The key under which LangChain's human-in-the-loop middleware stores edited calls, by the id of the call.
 EDITS = "hitl_edited_tool_calls"
 
+#: The key of the metadata of a message under which its original content is stored, as JSON text.
+CONTENT = "toolfold_content"
+
 
 def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
     """Returns the calls and answers in messages."""
@@ -31,8 +38,9 @@ def steps_of(messages: Sequence[AnyMessage]) -> list[Step]:
         if isinstance(message, AIMessage):
             for block in message.content if isinstance(message.content, list) else ():
                 steps += _searched(block) if isinstance(block, dict) else []
-            calls = [*message.tool_calls, *message.invalid_tool_calls]
-            steps += [(call["id"] or "", call["name"] or "", call["args"]) for call in calls]
+            records = records_of(message)
+            steps += [(call["id"] or "", call["name"], exact(records, call)) for call in message.tool_calls]
+            steps += [(call["id"] or "", call["name"] or "", call["args"]) for call in message.invalid_tool_calls]
         elif isinstance(message, ToolMessage):
             steps.append((message.tool_call_id, message.status != "error"))
     return steps
@@ -66,23 +74,54 @@ def open_call(call: Mapping[str, Any], state: Any, messages: Sequence[AnyMessage
     edited = (edits or {}).get(call["id"])
     own = edited if isinstance(edited, dict) else call
     said = (message for message in reversed(messages) if isinstance(message, AIMessage))
-    key = next((message.id for message in said if any(one["id"] == call["id"] for one in message.tool_calls)), None)
-    return Call(own["name"], own["args"], call["id"], key)
+    source = next((message for message in said if any(one["id"] == call["id"] for one in message.tool_calls)), None)
+    arguments = exact(records_of(source), call) if source and own is call else own["args"]
+    return Call(own["name"], arguments, call["id"], source.id if source else None)
+
+
+def records_of(message: AIMessage) -> Mapping[str, Any]:
+    """Returns the records of the calls of a message, by their ids."""
+    records = message.response_metadata.get(MEMBER)
+    return records if isinstance(records, dict) else {}
+
+
+def exact(records: Mapping[str, Any], call: Mapping[str, Any]) -> Any:
+    """Returns the arguments of a call with every digit, unless another layer changed them."""
+    own = records.get(call["id"] or "")
+    inner = _inner(own) if own else None
+    return inner if inner is not None and storable(inner) == call["args"] else call["args"]
+
+
+def storable(value: Any) -> Any:
+    """Returns JSON data with texts instead of the integers that a checkpoint cannot store."""
+    if isinstance(value, dict):
+        return {key: storable(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [storable(one) for one in value]
+    return str(value) if type(value) is int and not -(1 << 63) <= value < 1 << 64 else value
 
 
 def direct_message(conversation: Conversation, message: AIMessage) -> AIMessage:
-    """Returns a message whose calls have the names of the tools that run. Its content is unchanged."""
-    calls, records = [], {}
+    """Returns a message whose calls have the names of the tools that run, and that a checkpoint can store."""
+    calls, records, content = [], {}, message.content
+    metadata = dict(message.response_metadata)
     for call in message.tool_calls:
-        if own := record(conversation, call["name"], call["args"]):
-            name, _ = own["direct"]
+        own, given = record(conversation, call["name"], call["args"]), call["args"]
+        stored = storable(given)
+        if stored != given:
+            own = own or {"direct": [call["name"], json.dumps(given)]}
+            own |= {"name": call["name"], "arguments": json.dumps(given)}
+            content = storable(content)
+        if own:
             records[call["id"] or ""] = own
-            call = {**call, "name": name, "args": _inner(own)}
+            call = {**call, "name": own["direct"][0], "args": storable(_inner(own))}
         calls.append(call)
     if not records:
         return message
-    metadata = {**message.response_metadata, MEMBER: records}
-    return message.model_copy(update={"tool_calls": calls, "response_metadata": metadata})
+    if content != message.content:
+        metadata[CONTENT] = json.dumps(message.content)
+    update = {"content": content, "tool_calls": calls, "response_metadata": {**metadata, MEMBER: records}}
+    return message.model_copy(update=update)
 
 
 def _inner(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,8 +138,7 @@ def restored(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
             sent.append(SystemMessage(added))
             added = []
         if isinstance(message, AIMessage):
-            records = message.response_metadata.get(MEMBER)
-            records = records if isinstance(records, dict) else {}
+            records = records_of(message)
             for call in message.tool_calls:
                 own = records.get(call["id"] or "")
                 names[call["id"] or ""] = (own["name"], {own["direct"][0], OWN.name}) if own else (call["name"], {OWN.name})
@@ -118,8 +156,11 @@ def _written(message: AIMessage, records: Mapping[str, Any]) -> AIMessage:
     calls = []
     for call in message.tool_calls:
         if own := records.get(call["id"] or ""):
-            name, arguments = original(own, call["name"], call["args"])
+            own = {**own, "arguments": value(own["arguments"])}
+            name, arguments = original(own, call["name"], exact(records, call))
             call = {**call, "name": name, "args": arguments}
         calls.append(call)
-    metadata = {key: own for key, own in message.response_metadata.items() if key != MEMBER}
-    return message.model_copy(update={"tool_calls": calls, "response_metadata": metadata})
+    metadata = {key: own for key, own in message.response_metadata.items() if key not in (MEMBER, CONTENT)}
+    content = message.response_metadata.get(CONTENT)
+    update: dict[str, Any] = {} if content is None else {"content": json.loads(content)}
+    return message.model_copy(update={**update, "tool_calls": calls, "response_metadata": metadata})

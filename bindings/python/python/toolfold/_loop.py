@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from . import Approver, Confirm, Conversation, InputError, Turn, WireError, _log
-from ._consent import Consent, answer_approval
+from ._consent import Consent, answer_approval, same_call
 from ._result import LIMIT, WAITING, Blocks, Message, Result, Said, Usage, plain
-from ._tools import Run, RunAsync, run_all, run_all_async, stand_in
+from ._tools import Edit, Run, RunAsync, Unsent, Work, run_all, run_all_async, stand_in
 
 #: The maximum number of requests of one loop.
 MOST_REQUESTS = 50
@@ -19,13 +19,14 @@ MOST_REQUESTS = 50
 #: The stop reason of Anthropic for a response that the next request continues, although it has no call to run.
 GOES_ON = "pause_turn"
 
-#: Shows a call to a person: True runs it, False rejects it, None leaves it pending.
-Ask: TypeAlias = Callable[[Confirm], bool | None]
+#: A person's decision: True runs the call, other arguments are checked and run instead, False rejects it, None leaves it pending.
+Decision: TypeAlias = bool | Mapping[str, Any] | None
+#: Shows a call to a person, and returns the decision.
+Ask: TypeAlias = Callable[[Confirm], Decision]
 #: The same, possibly as a coroutine function.
-AskAsync: TypeAlias = Callable[[Confirm], bool | None | Awaitable[bool | None]]
+AskAsync: TypeAlias = Callable[[Confirm], Decision | Awaitable[Decision]]
 
-#: The results that are blocks, until they are in the history: an interrupted loop continues with them.
-_BLOCKS: WeakKeyDictionary[Conversation, dict[str, Blocks]] = WeakKeyDictionary()
+_UNSENT: WeakKeyDictionary[Conversation, Unsent] = WeakKeyDictionary()
 
 
 @dataclass
@@ -51,7 +52,7 @@ class Dialogue:
                 f"this loop is for wire {self.wire}, and the conversation has wire {self.conversation.wire}: "
                 f"create it with engine.conversation({self.wire!r}, …)"
             )
-        self.blocks = _BLOCKS.setdefault(self.conversation, {})
+        self.unsent = _UNSENT.setdefault(self.conversation, Unsent())
         _log.started(self.conversation)
 
     def request(self) -> dict[str, Any]:
@@ -85,18 +86,39 @@ class Dialogue:
         return turn
 
     def answer(self, turn: Turn) -> None:
-        """Appends the answers to all calls. A result that is blocks replaces the text that represents it."""
+        """Appends the answers to all calls. A result that is blocks replaces the text that represents it, and the answer to a
+        call that a person edited replaces that to the model's call."""
         outcomes, messages = turn.outcomes, turn.messages()
         wire = self.conversation.wire
         answers = messages[0]["content"] if wire == "anthropic" else messages
         member, text = ("output", "input_text") if wire == "openai-responses" else ("content", "text")
         for outcome, answer in zip(outcomes, answers):
-            if (blocks := self.blocks.get(outcome.id)) is not None:
-                note = answer[member].removesuffix(stand_in(blocks)).rstrip("\n")
-                answer[member] = [*([{"type": text, "text": note}] if note else []), *blocks]
+            result: str | Blocks | None = self.unsent.blocks.get(outcome.id)
+            edit, note = self.unsent.edit(outcome), ""
+            if edit:
+                note, result, failed = edit.answer(self.conversation)
+                answer.pop("is_error", None)
+                answer |= {"is_error": True} if failed and wire == "anthropic" else {}
+            elif isinstance(result, Blocks):
+                note = answer[member].removesuffix(stand_in(result)).rstrip("\n")
+            if isinstance(result, Blocks):
+                answer[member] = [*([{"type": text, "text": note}] if note else []), *result]
+            elif edit:
+                answer[member] = "\n".join(filter(None, [note, result]))
         self.history += messages
         for outcome in outcomes:
-            self.blocks.pop(outcome.id, None)
+            self.unsent.sent(outcome)
+
+    def decide(self, turn: Turn, asked: Confirm, answer: object, approver: Approver) -> None:
+        """Stores a person's decision, and continues with the call."""
+        if decision := settled(self.conversation, asked, answer, approver):
+            if isinstance(decision, Edit):
+                self.unsent.edits[asked.id] = decision
+            turn.resume(asked.approval)
+
+    def work(self, turn: Turn) -> Work:
+        """Returns the calls of a turn to run."""
+        return Work(self.conversation, turn, self.unsent)
 
     def result(self, text: str, stop: str, asked: list[Confirm]) -> Result:
         pending = set(self.conversation.pending)
@@ -125,9 +147,8 @@ def talk(
         if turn:
             for waiting in turn.waiting if ask and approver else ():
                 assert ask and approver
-                if settled(waiting, ask(waiting), approver):
-                    turn.resume(waiting.approval)
-            run_all(turn, run, concurrent, dialogue.blocks)
+                dialogue.decide(turn, waiting, ask(waiting), approver)
+            run_all(dialogue.work(turn), run, concurrent)
             asked += turn.waiting
             if pause and turn.waiting:
                 return dialogue.result(said.text, WAITING, asked)
@@ -160,9 +181,8 @@ async def talk_async(
             for waiting in turn.waiting if ask and approver else ():
                 assert ask and approver
                 answer = ask(waiting)
-                if settled(waiting, await answer if inspect.isawaitable(answer) else answer, approver):
-                    turn.resume(waiting.approval)
-            await run_all_async(turn, run, concurrent, dialogue.blocks)
+                dialogue.decide(turn, waiting, await answer if inspect.isawaitable(answer) else answer, approver)
+            await run_all_async(dialogue.work(turn), run, concurrent)
             asked += turn.waiting
             if pause and turn.waiting:
                 return dialogue.result(said.text, WAITING, asked)
@@ -185,16 +205,29 @@ def check(ask: object, approver: Approver | None, most: int, concurrent: int) ->
             raise InputError(f"`{name}` must be an integer of at least 1, not {limit!r}")
 
 
-def settled(asked: Confirm, said: object, approver: Approver) -> bool:
-    """Stores a person's decision, and returns whether there was one. Only True approves: a missing ``await`` does not."""
-    if said is None:
+def settled(conversation: Conversation, asked: Confirm, answer: object, approver: Approver) -> Edit | bool:
+    """Stores a person's decision. Only True and a mapping approve: a missing ``await`` does not.
+
+    :returns: False if there was no decision; the edit if the person changed the arguments; otherwise True.
+    """
+    if answer is None:
         return False
-    if not isinstance(said, bool):
-        raise InputError(f"ask gave {said!r}: True runs the call, False refuses it, None leaves it waiting")
-    answer_approval(approver, asked, said)
+    consent, edited = Consent(approver, True), None
+    if isinstance(answer, Mapping):
+        edited = (asked.target, dict(answer))
+    elif not isinstance(answer, bool):
+        raise InputError(
+            f"ask returned {answer!r}: True runs the call, a mapping runs it with these arguments, False rejects it, "
+            "None leaves it waiting"
+        )
+    outcome = None
+    if edited is None or same_call(asked, edited):
+        answer_approval(approver, asked, answer is not False)
+    else:
+        outcome = consent.edit(conversation, asked, edited)
     # Pending approvals of the same call with different arguments are from before the history was changed.
-    Consent(approver, True).replace(asked, asked.id)
-    return True
+    consent.replace(asked, asked.id)
+    return Edit(asked, outcome) if outcome else True
 
 
 def streamed(start: Callable[..., Any], final: str, on_event: Callable[[Any], object]) -> Callable[..., Any]:

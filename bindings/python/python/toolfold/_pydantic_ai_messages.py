@@ -1,4 +1,8 @@
-"""The messages of a pydantic-ai agent: their calls and answers, and the names of calls in them."""
+"""The messages of a pydantic-ai agent: their calls and answers, and the names and ids of calls in them.
+
+The framework requires call ids that are unique in a message. Some local models repeat them: a repeated id is replaced here and
+restored in the next request.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +44,27 @@ def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
 
 
 def direct_response(conversation: Conversation, response: ModelResponse) -> ModelResponse:
-    """Returns a response whose calls have the names of the tools that run."""
-    parts, records = list(response.parts), {}
+    """Returns a response whose calls have the names of the tools that run, and a unique id each."""
+    parts, records, calls = list(response.parts), {}, list(response.tool_calls)
+    taken = {part.tool_call_id for part in calls}
+    repeated = len(taken) < len(calls)
+    seen = set[str]()
     for at, part in enumerate(parts):
-        if isinstance(part, ToolCallPart) and (own := record(conversation, part.tool_name, part.args)):
+        if not isinstance(part, ToolCallPart):
+            continue
+        own, id, number = record(conversation, part.tool_name, part.args), part.tool_call_id, 2
+        if repeated and id in seen:
+            while id in taken:
+                id, number = f"{part.tool_call_id}-{number}", number + 1
+            taken.add(id)
+            own = own or {"name": part.tool_name, "arguments": part.args, "direct": [part.tool_name, part.args_as_json_str()]}
+            own["id"] = part.tool_call_id
+        seen.add(id)
+        if own:
             name, inner = own["direct"]
-            records[part.tool_call_id] = own
-            parts[at] = replace(part, tool_name=name, args=inner if isinstance(part.args, str) else json.loads(inner))
+            records[id] = own
+            args = inner if isinstance(part.args, str) else json.loads(inner)
+            parts[at] = replace(part, tool_name=name, args=args, tool_call_id=id)
     metadata = {**(response.metadata or {}), MEMBER: records}
     return replace(response, parts=parts, metadata=metadata) if records else response
 
@@ -72,12 +90,14 @@ def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 def _written(part: Any, records: dict[str, Any]) -> Any:
     own = records.get(getattr(part, "tool_call_id", ""))
-    if own and isinstance(part, ToolCallPart):
+    if own is None or not isinstance(part, ToolCallPart | ToolReturnPart | RetryPromptPart):
+        return part
+    id = own.get("id", part.tool_call_id)
+    if isinstance(part, ToolCallPart):
         name, arguments = original(own, part.tool_name, part.args)
-        return replace(part, tool_name=name, args=arguments)
-    if own and isinstance(part, ToolReturnPart | RetryPromptPart) and part.tool_name == own["direct"][0]:
-        return replace(part, tool_name=own["name"])
-    return part
+        return replace(part, tool_name=name, args=arguments, tool_call_id=id)
+    renamed = {"tool_name": own["name"]} if part.tool_name == own["direct"][0] else {}
+    return replace(part, tool_call_id=id, **renamed)
 
 
 def searched(message: ModelMessage) -> list[Step]:

@@ -1,4 +1,4 @@
-"""The calls of a message, run one after the other or at the same time."""
+"""The calls of a message, run one after the other or at the same time; those that a person edited, with their new arguments."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextvars import copy_context
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from . import Forward, Turn
+from . import Confirm, Conversation, Forward, Outcome, Refuse, Reply, Turn
+from ._consent import EDITED, note_of
 from ._result import Blocks
 
 #: Runs a tool by its host's name. A result that is not a string is sent as JSON, ``Blocks`` are sent unchanged; an exception
@@ -19,21 +21,108 @@ Run: TypeAlias = Callable[[str, dict[str, Any]], Any]
 #: The same, possibly as a coroutine function.
 RunAsync: TypeAlias = Callable[[str, dict[str, Any]], Any | Awaitable[Any]]
 
+#: The answer to an edited call whose run was interrupted.
+INTERRUPTED = "The call was interrupted. Check whether it took effect before you call the tool again."
 
-def run_all(turn: Turn, run: Run, concurrent: int, blocks: dict[str, Blocks]) -> None:
+
+@dataclass
+class Edit:
+    """A call that a person edited, and its answer. The turn has only the call that the model made, as rejected."""
+
+    asked: Confirm
+    #: The outcome of the call with the person's arguments.
+    outcome: Outcome
+    #: Its result, once it has ended.
+    result: str | Blocks = INTERRUPTED
+    is_error: bool = True
+    begun: bool = False
+
+    def answers(self, outcome: Outcome) -> bool:
+        """Returns whether this edit replaces a call of the model."""
+        same = outcome.id == self.asked.id and outcome.target == self.asked.target
+        return same and isinstance(outcome, Refuse) and EDITED in outcome.reason
+
+    def answer(self, conversation: Conversation) -> tuple[str, str | Blocks, bool]:
+        """Returns the text that precedes the result, the result, and whether it is an error."""
+        if not isinstance(self.outcome, Forward):
+            return "", self.outcome.content, not isinstance(self.outcome, Reply) or self.outcome.is_error
+        conversation.report_result(self.outcome.id, not self.is_error)  # Ignored unless the run was interrupted.
+        return note_of(conversation, self.outcome) or "", self.result, self.is_error
+
+
+@dataclass
+class Unsent:
+    """Answers that are not in the history yet, by the id of their call. An interrupted loop continues with them."""
+
+    blocks: dict[str, Blocks] = field(default_factory=dict)
+    edits: dict[str, Edit] = field(default_factory=dict)
+
+    def edit(self, outcome: Outcome) -> Edit | None:
+        """Returns the edit that replaces a call of the model, if any."""
+        own = self.edits.get(outcome.id)
+        return own if own and own.answers(outcome) else None
+
+    def sent(self, outcome: Outcome) -> None:
+        self.blocks.pop(outcome.id, None)
+        self.edits.pop(outcome.id, None)
+
+
+@dataclass
+class Work:
+    """The calls of one message to run."""
+
+    conversation: Conversation
+    turn: Turn
+    unsent: Unsent
+
+    def runnable(self) -> list[Forward]:
+        edits = filter(None, map(self.unsent.edit, self.turn.outcomes))
+        edited = [own.outcome for own in edits if isinstance(own.outcome, Forward) and not own.begun]
+        return [*self.turn.runnable, *edited]
+
+    def begin(self, call: Forward) -> None:
+        """An edited call that was interrupted does not run again: its approval is used."""
+        if edit := self._edit(call):
+            edit.begun = True
+
+    def finish(self, call: Forward, result: Any) -> None:
+        """Stores the result of a call."""
+        if edit := self._edit(call):
+            edit.result, edit.is_error = result if isinstance(result, Blocks) else as_text(result), False
+            self.conversation.report_result(call.id)
+        elif isinstance(result, Blocks):
+            self.unsent.blocks[call.id] = result
+            self.turn.finish(call.id, stand_in(result))
+        else:
+            self.turn.finish(call.id, as_text(result))
+
+    def fail(self, call: Forward, why: Exception) -> None:
+        """Stores the failure of a call."""
+        text = f"{type(why).__name__}: {why}"
+        if edit := self._edit(call):
+            edit.result = text
+            self.conversation.report_result(call.id, False)
+        else:
+            self.turn.finish(call.id, text, is_error=True)
+
+    def _edit(self, call: Forward) -> Edit | None:
+        return next((own for own in self.unsent.edits.values() if own.outcome.id == call.id), None)
+
+
+def run_all(work: Work, run: Run, concurrent: int) -> None:
     """Runs the calls of a turn. Each result is stored when its call ends, so an interruption loses none of them.
 
     :param concurrent: the maximum number of calls that run at the same time, each in a thread of its own.
-    :param blocks: receives the results that are blocks.
     """
 
     def one(call: Forward) -> None:
+        work.begin(call)
         try:
-            finish(turn, call, run(call.target, call.arguments), blocks)
+            work.finish(call, run(call.target, call.arguments))
         except Exception as why:  # Reported to the model, like every failure of a tool.
-            fail(turn, call, why)
+            work.fail(call, why)
 
-    calls = turn.runnable
+    calls = work.runnable()
     if concurrent == 1 or len(calls) < 2:
         for call in calls:
             one(call)
@@ -50,19 +139,20 @@ def run_all(turn: Turn, run: Run, concurrent: int, blocks: dict[str, Blocks]) ->
             raise
 
 
-async def run_all_async(turn: Turn, run: RunAsync, concurrent: int, blocks: dict[str, Blocks]) -> None:
+async def run_all_async(work: Work, run: RunAsync, concurrent: int) -> None:
     """The same in tasks of the event loop. An interruption cancels the calls that have not ended."""
     free = asyncio.Semaphore(concurrent)
 
     async def one(call: Forward) -> None:
         async with free:
+            work.begin(call)
             try:
                 made = run(call.target, call.arguments)
-                finish(turn, call, await made if inspect.isawaitable(made) else made, blocks)
+                work.finish(call, await made if inspect.isawaitable(made) else made)
             except Exception as why:
-                fail(turn, call, why)
+                work.fail(call, why)
 
-    calls = turn.runnable
+    calls = work.runnable()
     if concurrent == 1 or len(calls) < 2:
         for call in calls:
             await one(call)
@@ -76,20 +166,6 @@ async def run_all_async(turn: Turn, run: RunAsync, concurrent: int, blocks: dict
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def finish(turn: Turn, call: Forward, result: Any, blocks: dict[str, Blocks]) -> None:
-    """Stores the result of a call."""
-    if isinstance(result, Blocks):
-        blocks[call.id] = result
-        turn.finish(call.id, stand_in(result))
-    else:
-        turn.finish(call.id, as_text(result))
-
-
-def fail(turn: Turn, call: Forward, why: Exception) -> None:
-    """Stores the failure of a call."""
-    turn.finish(call.id, f"{type(why).__name__}: {why}", is_error=True)
 
 
 def stand_in(blocks: Blocks) -> str:

@@ -4,19 +4,21 @@
     agent = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
-session. State is read from the messages of each request. Function middleware sees calls by the names of their tools under every arm.
+session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
+the messages of each request. Function middleware sees calls by the names of their tools under every arm.
 """
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from agent_framework import (
+    AgentSession,
     ChatContext,
     ChatMiddleware,
     ChatResponse,
@@ -31,7 +33,7 @@ from agent_framework import (
 from . import Confirm, Conversation, Entry, Forward, InputError, Refuse, Reply, _settings
 from ._adapter import Folder
 from ._agent_framework_messages import direct_messages, restore, steps_of
-from ._consent import NOBODY, Answer, Call
+from ._consent import NOBODY, Answer, Call, note_of
 from ._names import MEMBER, unnamed
 from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only, closed
@@ -88,6 +90,17 @@ class Folded:
         if own is not None and own.id == (id or ""):
             return own
         return self.folder.remembered(self.engine, id) or self.conversation(id, [])
+
+    def edit(self, request: Content, arguments: Mapping[str, Any], session: AgentSession) -> Content:
+        """Returns the approval response to a call that policy suspended, with other arguments. They are checked when this
+        process continues the session: in another process, the call is refused.
+
+        :param request: one of ``response.user_input_requests``.
+        :raises InputError: policy did not suspend this call, or the arguments cannot be written as JSON.
+        """
+        call = request.function_call
+        self.folder.change(session.session_id, (call.call_id if call else None) or "", arguments)
+        return request.to_function_approval_response(approved=True)
 
 
 async def _ungated(**_: Any) -> str:
@@ -203,4 +216,5 @@ class _Gate(FunctionMiddleware):
         with self._folded.folder.running(conversation, forward):
             result = await real.invoke(arguments=forward.arguments, context=inner, tool_call_id=forward.id)
         conversation.report_result(forward.id)
-        return [Content.from_text(forward.note), *result] if forward.note else result
+        note = note_of(conversation, forward)
+        return [Content.from_text(note), *result] if note else result

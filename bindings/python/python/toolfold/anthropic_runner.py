@@ -12,9 +12,10 @@ from typing import Any
 from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
 
 from . import Approver, Confirm, Conversation, Forward, Outcome, Reply, _log
+from ._consent import note_of, noted
 from ._loop import Ask, AskAsync, settled
 from ._result import Blocks
-from ._tools import Run, RunAsync, as_text
+from ._tools import Edit, Run, RunAsync, as_text
 
 
 def runner_tools(
@@ -58,9 +59,12 @@ class _Tool:
         _log.judged(self.conversation, outcome)
         return outcome
 
-    def decided(self, asked: Confirm, said: object) -> Outcome:
+    def decided(self, asked: Confirm, answer: object) -> Outcome:
         assert self.approver
-        return self.conversation.resume(asked.approval) if settled(asked, said, self.approver) else asked
+        decision = settled(self.conversation, asked, answer, self.approver)
+        if isinstance(decision, Edit):
+            return decision.outcome
+        return self.conversation.resume(asked.approval) if decision else asked
 
     def answered(self, outcome: Outcome) -> Any:
         """Returns the answer to a call that is not run."""
@@ -78,12 +82,13 @@ class _Tool:
     def ended(self, call: Forward, result: Any) -> Any:
         self.conversation.report_result(call.id)
         if isinstance(result, Blocks):
-            return [*([{"type": "text", "text": call.note}] if call.note else []), *result]
-        return call.noted(as_text(result))
+            note = note_of(self.conversation, call)
+            return [*([{"type": "text", "text": note}] if note else []), *result]
+        return noted(self.conversation, call, as_text(result))
 
     def failed(self, call: Forward, why: BaseException) -> ToolError:
         self.conversation.report_result(call.id, False)
-        return ToolError(call.noted(f"{type(why).__name__}: {why}"))
+        return ToolError(noted(self.conversation, call, f"{type(why).__name__}: {why}"))
 
 
 class _RunnerTool(_Tool, BetaBuiltinFunctionTool):

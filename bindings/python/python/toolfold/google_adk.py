@@ -33,7 +33,7 @@ from google.genai import types
 
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import MOST_CONVERSATIONS, Folder, remember
-from ._consent import NOBODY, Answer, Call, edit_note
+from ._consent import NOBODY, Answer, Call, note_of
 from ._google_adk_messages import direct_response, message_of, past_steps, restored
 from ._names import unnamed
 from ._settings import BridgeArm, CommonArm, Fields, Unpack
@@ -196,9 +196,8 @@ class FoldedTool(BaseTool):
                 with self._owner.folder.running(conversation, forward):
                     result = await tool.run_async(args=forward.arguments, tool_context=tool_context)
                 conversation.report_result(forward.id)
-                notes = [edit_note(payload)] if edited else []
-                notes += [forward.note] if forward.note else []
-                return {"note": "\n".join(notes), "result": result} if notes else result
+                note = note_of(conversation, forward)
+                return {"note": note, "result": result} if note else result
 
 
 class HiddenTool(FoldedTool):

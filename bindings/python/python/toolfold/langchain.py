@@ -28,8 +28,8 @@ from langgraph.types import Command, interrupt
 
 from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply, _settings
 from ._adapter import Folder
-from ._consent import NOBODY, Answer, Call, edit_note, judged
-from ._langchain_messages import OWN, SEARCH, answer_content, direct_message, open_call, restored, steps_of
+from ._consent import NOBODY, Answer, Call, judged, note_of, noted
+from ._langchain_messages import OWN, SEARCH, answer_content, direct_message, open_call, restored, steps_of, storable
 from ._names import MEMBER, unnamed
 from ._settings import Fields, Unpack
 from ._steps import answered_only, closed
@@ -79,22 +79,22 @@ class Toolfold(AgentMiddleware):
         return _direct(conversation, await handler(folded))
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Result]) -> Result:
-        engine, conversation, outcome, edited = self._judged(request)
+        engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = handler(_run(request, outcome))
-        return _noted(conversation, outcome, edited, result)
+        return _noted(conversation, outcome, result)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[Result]]
     ) -> Result:
-        engine, conversation, outcome, edited = self._judged(request)
+        engine, conversation, outcome = self._judged(request)
         if not isinstance(outcome, Forward):
             return _answer(request, conversation, outcome)
         with self.folder.running(conversation, outcome, GraphBubbleUp, engine):
             result = await handler(_run(request, outcome))
-        return _noted(conversation, outcome, edited, result)
+        return _noted(conversation, outcome, result)
 
     def _engine(self, real: list[BaseTool]) -> tuple[tuple[int, ...], Engine]:
         key = tuple(map(id, real))
@@ -122,7 +122,7 @@ class Toolfold(AgentMiddleware):
             hosted.append(search)
         return conversation, request.override(tools=[*kept[1], *hosted], messages=restored(request.messages))
 
-    def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str, Any]:
+    def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str]:
         state: Any = request.state
         messages = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
         thread, steps = _thread(request.runtime), answered_only(steps_of(messages))
@@ -132,24 +132,24 @@ class Toolfold(AgentMiddleware):
         conversation = self.folder.conversation(engine, thread, steps)
         call = open_call(request.tool_call, state, messages)
         if why := unnamed(conversation, call.name, call.arguments):
-            return engine, conversation, why, None
+            return engine, conversation, why
         asked = {one.id for one in self.folder.waiting(thread)}
         outcome = judged(conversation, call)
         if isinstance(outcome, Confirm):
-            return engine, conversation, *self._asked(conversation, call, outcome, outcome.approval in asked)
+            return engine, conversation, self._asked(conversation, call, outcome, outcome.approval in asked)
         if isinstance(outcome, Forward) and outcome.policy == "confirm":
             # It was approved when this step ran before: LangGraph repeats the answers to a step's interrupts in order.
             for _ in range(self._answers.get((conversation.id, outcome.id), 1)):
                 interrupt(_question(outcome))
-        return engine, conversation, outcome, None
+        return engine, conversation, outcome
 
     def _asked(
         self, conversation: Conversation, call: Call, asked: Confirm, shown: bool
-    ) -> tuple[Outcome | str, Any]:
+    ) -> Outcome:
         """Requests an approval. LangGraph repeats the answers to earlier interrupts of this step in order, so only the last
         one can belong to an approval that was shown before."""
         if not conversation.id:
-            return self.folder.settle(conversation, asked, False, f"{NOBODY}: the agent has no checkpointer"), None
+            return self.folder.settle(conversation, asked, False, f"{NOBODY}: the agent has no checkpointer")
         answers, pause = _all_answers({**_question(asked), "approval": asked.approval, "shown": asked.shown})
         if not answers:
             raise pause
@@ -161,8 +161,7 @@ class Toolfold(AgentMiddleware):
         self._answers[conversation.id, asked.id] = len(answers)
         while len(self._answers) > MOST_ASKED:
             self._answers.popitem(last=False)
-        outcome = self.folder.settle(conversation, asked, answer.approved, answer.reason, answer.edited)
-        return outcome, answer.edited[1] if answer.edited else None
+        return self.folder.settle(conversation, asked, answer.approved, answer.reason, answer.edited)
 
 
 def _all_answers(question: dict[str, Any]) -> tuple[list[Any], GraphInterrupt]:
@@ -206,7 +205,7 @@ def _run(request: ToolCallRequest, outcome: Forward) -> ToolCallRequest:
 
 
 def _question(outcome: Confirm | Forward) -> dict[str, Any]:
-    return {"tool": outcome.target, "arguments": outcome.arguments}
+    return {"tool": outcome.target, "arguments": storable(outcome.arguments)}
 
 
 def _decision(answer: Any, call: Call) -> Answer:
@@ -230,9 +229,8 @@ def _answer(request: ToolCallRequest, conversation: Conversation, outcome: Reply
     return ToolMessage(content, tool_call_id=request.tool_call["id"], name=name, status=status, **more)
 
 
-def _noted(conversation: Conversation, outcome: Forward, edited: Any, result: Result) -> Result:
+def _noted(conversation: Conversation, outcome: Forward, result: Result) -> Result:
     conversation.report_result(outcome.id, not (isinstance(result, ToolMessage) and result.status == "error"))
-    if isinstance(result, ToolMessage) and isinstance(result.content, str) and (outcome.note or edited is not None):
-        notes = [edit_note(edited)] if edited is not None else []
-        return result.model_copy(update={"content": "\n".join([*notes, outcome.noted(result.content)])})
+    if isinstance(result, ToolMessage) and isinstance(result.content, str) and note_of(conversation, outcome):
+        return result.model_copy(update={"content": noted(conversation, outcome, result.content)})
     return result

@@ -52,7 +52,8 @@ def chat(
     :param conversation: on wire ``openai-chat``.
     :param messages: the history: dicts or objects of the SDK. Everything is appended to it.
     :param run: runs a tool by its name, with its arguments. It returns text, JSON data, or ``Blocks``.
-    :param ask, approver: who approves calls that require approval; without them, such a call is answered as waiting.
+    :param ask, approver: who approves calls that require approval; without them, such a call is answered as waiting. ``ask``
+        returns True, False, None (undecided), or a mapping of other arguments: the edited call is checked and runs instead.
     :param most: the maximum number of requests.
     :param concurrent: the maximum number of calls of one message that run at the same time, each in a thread of its own.
     :param pause: whether the loop returns when a call still waits for approval after ``ask``. The history then ends with the

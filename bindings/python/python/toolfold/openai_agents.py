@@ -5,7 +5,8 @@
 
 The agent's own function tools and those of its MCP servers are folded; provider-run tools are unchanged. A call
 that requires approval interrupts the run, as ``needs_approval`` does, and ``RunState.approve`` runs it once, with the arguments
-that were shown. An approval for every later call of a tool (``always_approve``) applies only to that tool.
+that were shown. ``edit(state, item, arguments)`` approves it with other arguments. An approval for every later call of a tool
+(``always_approve``) applies only to that tool.
 
 A run has one conversation. Tools opened by earlier runs are read from the run's input, so pass the history as in the SDK.
 Guardrails, hooks and stop rules of a tool apply under every arm. Arms ``index``, ``search``, ``native`` and ``append``
@@ -18,19 +19,19 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
-from agents import Agent, FunctionTool, Model, RunConfig, RunContextWrapper, UserError
+from agents import Agent, FunctionTool, Model, RunConfig, RunContextWrapper, RunState, ToolApprovalItem, UserError
 from agents.tool import Tool
 from agents.tool_context import ToolContext
 
-from . import Approval, Confirm, Conversation, Engine, Forward, _settings
+from . import Approval, Confirm, Conversation, Engine, Forward, InputError, _settings
 from ._adapter import Added, Folder
-from ._consent import NOBODY, Answer, Call, judged
+from ._consent import NOBODY, Answer, Call, judged, noted
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
@@ -136,6 +137,20 @@ class FoldedAgent(Agent[Any]):
         return engine
 
 
+def edit(state: RunState[Any, Any], item: ToolApprovalItem, arguments: Mapping[str, Any]) -> None:
+    """Approves a call that an agent's policy suspended, with other arguments. They are checked when this process continues the
+    run: in another process, the call is refused.
+
+    :param item: one of ``state.get_interruptions()``.
+    :raises InputError: the agent has no policy that suspended this call, or the arguments cannot be written as JSON.
+    """
+    agent, context = item.agent, state._context
+    if not isinstance(agent, FoldedAgent) or context is None:
+        raise InputError("only a call of a FoldedAgent can be edited")
+    agent.folding.change(agent.thread(context) or _run_id(context), item.call_id or "", arguments)
+    state.approve(item)
+
+
 def _run_id(context: RunContextWrapper[Any]) -> str:
     """Returns the id of a run without a thread. The SDK copies it with the context into the state of an interrupted run."""
     id: str | None = getattr(context, "toolfold_run", None)
@@ -176,7 +191,7 @@ class _Gate:
         with folder.running(conversation, outcome):
             result = await self.real[outcome.target].on_invoke_tool(context, outcome.arguments_json)
         conversation.report_result(outcome.id)
-        return outcome.noted(result) if isinstance(result, str) else result
+        return noted(conversation, outcome, result) if isinstance(result, str) else result
 
     def asks(self, name: str) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
         async def needs_approval(context: RunContextWrapper[Any], arguments: dict[str, Any], call_id: str) -> bool:

@@ -28,7 +28,7 @@ from pydantic_core import SchemaValidator, core_schema
 
 from . import Confirm, Conversation, Engine, Entry, Forward, _settings
 from ._adapter import Added, Folder
-from ._consent import Answer, Call, edit_note
+from ._consent import Answer, Call, noted
 from ._names import unnamed
 from ._pydantic_ai_messages import called, direct_response, key_of, restored, searched, steps_of, with_added
 from ._settings import Fields, Unpack
@@ -196,9 +196,7 @@ class _Folded(WrapperToolset[Any]):
         except ValidationError as why:
             return f"{outcome.name} was not run: invalid arguments.\n{why}"
         conversation.report_result(outcome.id)
-        if not isinstance(result, str):
-            return result
-        return f"{edit_note(tool_args)}\n{outcome.noted(result)}" if written else outcome.noted(result)
+        return noted(conversation, outcome, result) if isinstance(result, str) else result
 
     async def _run(self, call: Forward, tool: ToolsetTool[Any], ctx: RunContext[Any]) -> Any:
         arguments = tool.args_validator.validate_json(call.arguments_json, context=ctx.validation_context)

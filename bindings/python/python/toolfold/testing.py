@@ -7,7 +7,8 @@ runs every cell of the contract:
         print(row)                         # "approved: carried", "edited: not available: …", "rejected: BROKEN: …"
 
 A cell that the framework cannot have is named in ``Agent.lacks`` with a sentence that names the missing hook. Deliveries that an
-adapter refuses at construction (``StartError``) need no entry: the sentence is that of the error.
+adapter refuses at construction (``StartError``) need no entry: the sentence is that of the error. A cell about a feature that the
+framework does not have at all (``Cell.feature``) is named in ``Agent.absent``: it does not apply.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
 
-from . import StartError
+from . import InputError, StartError
 from ._agent import DELETE, DONE, POLICY, Agent, Call, Cell, tools_of
 from ._contract import CELLS
 
@@ -29,17 +30,18 @@ __all__ = ["CELLS", "DELETE", "DONE", "POLICY", "Agent", "Call", "Cell", "Row", 
 class Row:
     """The result of one cell.
 
-    :param state: ``carried``, ``refused`` (the adapter or the framework does not have it) or ``broken``.
-    :param why: the missing hook, or what is broken; empty if it is carried.
+    :param state: ``carried``, ``refused`` (the adapter or the framework does not have it), ``absent`` (it does not apply, because
+        the framework does not have what it is about) or ``broken``.
+    :param why: the missing hook, why it does not apply, or what is broken; empty if it is carried.
     """
 
     cell: str
-    state: Literal["carried", "refused", "broken"]
+    state: Literal["carried", "refused", "absent", "broken"]
     why: str = ""
 
     def __str__(self) -> str:
-        shown = {"carried": "carried", "refused": f"not available: {self.why}", "broken": f"BROKEN: {self.why}"}
-        return f"{self.cell}: {shown[self.state]}"
+        shown = {"carried": "carried", "refused": "not available: ", "absent": "does not apply: ", "broken": "BROKEN: "}
+        return f"{self.cell}: {shown[self.state]}{self.why}"
 
 
 def check(agent: type[Agent], folder: Path | None = None, *, cells: Iterable[Cell] | None = None) -> list[Row]:
@@ -47,12 +49,21 @@ def check(agent: type[Agent], folder: Path | None = None, *, cells: Iterable[Cel
 
     :param folder: a folder for the state of the agents; None creates one.
     :param cells: the cells; None runs all of them.
+    :raises InputError: ``lacks`` or ``absent`` has the name of an unknown cell, or ``absent`` a cell without a ``feature``.
     """
+    features = {cell.name: cell.feature for cell in CELLS}
+    for name in (*agent.lacks, *agent.absent):
+        if name not in features:
+            raise InputError(f"the contract has no cell {name!r}")
+        if name in agent.absent and not features[name]:
+            raise InputError(f"{name!r} applies to every framework: name it in `lacks`, with the missing hook")
     place = Path(mkdtemp(prefix="toolfold-contract-", dir=folder))
     return [_row(agent, cell, place) for cell in (CELLS if cells is None else cells)]
 
 
 def _row(agent: type[Agent], cell: Cell, folder: Path) -> Row:
+    if why := agent.absent.get(cell.name):
+        return Row(cell.name, "absent", f"the framework does not have {cell.feature}: {why}")
     if why := agent.lacks.get(cell.name):
         return Row(cell.name, "refused", why)
     carried, refused = False, ""
@@ -73,7 +84,8 @@ def _row(agent: type[Agent], cell: Cell, folder: Path) -> Row:
 
 
 def table(rows: dict[str, list[Row]]) -> str:
-    """Returns the results as a table in Markdown, with the sentences below it.
+    """Returns the results as a table in Markdown, with the sentences below it: ``no`` if a requirement is not met, ``-`` if it does
+    not apply.
 
     :param rows: the rows of each adapter, by its name.
     """
@@ -84,9 +96,11 @@ def table(rows: dict[str, list[Row]]) -> str:
         marks = []
         for own in found.values():
             row = own[cell.name]
-            if row.state == "refused" and row.why not in sentences:
-                sentences.append(row.why)
-            number = sentences.index(row.why) + 1 if row.state == "refused" else 0
-            marks.append({"carried": "yes", "refused": f"no ({number})", "broken": "BROKEN"}[row.state])
+            mark = {"carried": "yes", "refused": "no", "absent": "-", "broken": "BROKEN"}[row.state]
+            if mark in ("no", "-"):
+                if row.why not in sentences:
+                    sentences.append(row.why)
+                mark += f" ({sentences.index(row.why) + 1})"
+            marks.append(mark)
         lines.append(f"| {cell.says} | {' | '.join(marks)} |")
     return "\n".join([*lines, "", *(f"{at}. {why}" for at, why in enumerate(sentences, 1))])

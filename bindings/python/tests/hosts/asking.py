@@ -16,11 +16,6 @@ COPIES = len(tools_of("auto")) - len(tools_of("full"))
 class Asking(Agent):
     """An agent, its model and its person."""
 
-    @property
-    def no_edit(self) -> str:
-        """Where the person's interface of the framework has no way to change arguments."""
-        return self.lacks.get("edited", "")
-
 
 def asking(framework: str) -> type[Asking]:
     """The agent of a framework."""

@@ -17,7 +17,6 @@ def pydantic_ai() -> type[Asking]:
     from toolfold.pydantic_ai import Toolfold
 
     class Own(Asking):
-        lacks = {"repeated ids at once": "pydantic-ai ends a run in which one message repeats an id"}
         native = {"wire": "openai-responses", "model": "gpt-5.4"}
         finds = ("search_tools", {"queries": ["rename sheet"]})
 
@@ -103,7 +102,6 @@ def langchain() -> type[Asking]:
             return ChatResult(generations=[ChatGeneration(message=message)])
 
     class Own(Asking):
-        lacks = {"exact numbers": "LangGraph's checkpoints store integers of at most 64 bits"}
         native = {"wire": "openai-responses", "model": "gpt-5.4"}
         middleware: Any = []
 
@@ -152,7 +150,7 @@ def openai_agents() -> type[Asking]:
     from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
     from hosts.openai_agents import CONFIG
-    from toolfold.openai_agents import FoldedAgent, folding
+    from toolfold.openai_agents import FoldedAgent, edit, folding
 
     class Scripted(Model):
         def __init__(self, own: Asking) -> None:
@@ -176,7 +174,6 @@ def openai_agents() -> type[Asking]:
             return ModelResponse(output=said, usage=Usage(), response_id=None)
 
     class Own(Asking):
-        lacks = {"edited": "`RunState.approve` of the Agents SDK has no arguments"}
         native = {"model": "gpt-5.4"}
 
         def build(self) -> None:
@@ -204,7 +201,10 @@ def openai_agents() -> type[Asking]:
         def answer(self, said: bool | dict[str, Any]) -> bool:
             state: Any = asyncio.run(RunState.from_json(self.agent, json.loads(self.state)))
             for asked in state.get_interruptions():
-                state.approve(asked) if said else state.reject(asked)
+                if isinstance(said, dict):
+                    edit(state, asked, said)
+                else:
+                    state.approve(asked) if said else state.reject(asked)
             return self._went(state)
 
         def change(self, arguments: dict[str, Any]) -> None:
@@ -322,8 +322,6 @@ def agent_framework() -> type[Asking]:
             return respond()
 
     class Own(Asking):
-        lacks = {"edited": "agent-framework binds an answer to the arguments of its request"}
-
         def build(self) -> None:
             def bound(function: dict[str, Any]) -> FunctionTool:
                 name, about = function["name"], function["description"]
@@ -336,6 +334,7 @@ def agent_framework() -> type[Asking]:
                 return FunctionTool(name=name, description=about, input_model=schema, func=run, approval_mode=asks)
 
             folded, client = fold([bound(each) for each in tools_of(self.arm)], **self.settings), Scripted()
+            self.folded = folded
             client.own = self
             self.agent: Any = Agent(client=client, tools=folded.tools, middleware=folded.middleware)
 
@@ -352,8 +351,10 @@ def agent_framework() -> type[Asking]:
         def answer(self, said: bool | dict[str, Any]) -> bool:
             stored = json.loads(self.state)
             asked = Content.from_dict(stored["asked"][0])
-            own = Message(role="user", contents=[asked.to_function_approval_response(approved=bool(said))])
-            return self._went([own], AgentSession.from_dict(stored["session"]))
+            session = AgentSession.from_dict(stored["session"])
+            edited = isinstance(said, dict)
+            own = self.folded.edit(asked, said, session) if edited else asked.to_function_approval_response(approved=said)
+            return self._went([Message(role="user", contents=[own])], session)
 
         def change(self, arguments: dict[str, Any]) -> None:
             stored = json.loads(self.state)

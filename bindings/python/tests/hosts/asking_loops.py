@@ -12,10 +12,7 @@ from toolfold import Approver, Confirm
 class _Raw(Asking):
     """The loops of the two SDKs: the person is a callback, which ends the process here."""
 
-    lacks = {
-        "edited": "`ask` of a loop answers with yes or no",
-        "own rule": "an SDK has no approvals of its own",
-    }
+    absent = {"own rule": "an SDK runs no tools"}
     asks_in_answer = True
     wire = ""
 
@@ -32,13 +29,13 @@ class _Raw(Asking):
         tools = [{"type": "function", "function": each} for each in tools_of(self.arm)]
         self.engine = toolfold.Engine(tools, **{**self.settings, "approvals": self.approver})
 
-    def _went(self, messages: list[Any], said: bool | None) -> bool:
+    def _went(self, messages: list[Any], said: bool | dict[str, Any] | None) -> bool:
         # The newest models have every delivery of their API.
         model = "claude-opus-5-5" if self.wire == "anthropic" else "gpt-5.4"
         conversation = self.engine.conversation(self.wire, model, "c-1", history=messages)
         answers = [] if said is None else [said]
 
-        def ask(waiting: Confirm) -> bool:
+        def ask(waiting: Confirm) -> bool | dict[str, Any]:
             if not answers:
                 raise self.Asked
             return answers.pop()
@@ -55,7 +52,7 @@ class _Raw(Asking):
         return self._went([{"role": "user", "content": "go"}], None)
 
     def answer(self, said: bool | dict[str, Any]) -> bool:
-        return self._went(json.loads(self.state), bool(said))
+        return self._went(json.loads(self.state), said)
 
 
 def openai() -> type[Asking]:

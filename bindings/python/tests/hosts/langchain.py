@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import toolfold.langchain
-from dialogue import DONE, HUGE, Dialogue, settings
+from dialogue import DONE, Dialogue, settings
 from langchain.agents import create_agent
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -19,15 +19,12 @@ from workbook import FUNCTIONS, Workbook
 
 from toolfold.langchain import Toolfold
 
-#: LangGraph's checkpoints hold integers of 64 bits at most: ormsgpack, which writes them, refuses longer ones.
-MOST = 2**63 - 1
 THREAD: Any = {"configurable": {"thread_id": "t-1"}}
 GO: Any = {"messages": [("user", "go")]}
 
 
 class Scripted(BaseChatModel):
     dialogue: Any
-    most: int | None = MOST
     tools: list[Any] = []
 
     @property
@@ -41,8 +38,7 @@ class Scripted(BaseChatModel):
         message, call = AIMessage(DONE), self.dialogue.turn(self.tools, messages[-1].model_dump())
         if call:
             id, name, arguments = call
-            fitting = {key: self.most or HUGE if value == HUGE else value for key, value in arguments.items()}
-            message = AIMessage("", tool_calls=[{"id": id, "name": name, "args": fitting}])
+            message = AIMessage("", tool_calls=[{"id": id, "name": name, "args": arguments}])
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 

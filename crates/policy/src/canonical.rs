@@ -28,6 +28,20 @@ pub fn canonical(value: &Value) -> String {
     }
 }
 
+/// A number of a value that may be rounded: an integer that needs more than 64 bits is read as a
+/// double, which equals other integers' doubles from 2^53 on.
+pub(crate) fn rounded(value: &Value) -> Option<&Number> {
+    match value {
+        Value::Number(number) => {
+            let double = number.as_f64().filter(|_| number.is_f64())?;
+            (double.abs() >= 2_f64.powi(53)).then_some(number)
+        }
+        Value::Array(items) => items.iter().find_map(rounded),
+        Value::Object(map) => map.values().find_map(rounded),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
 /// SHA-256 over the canonical form, in lower-case hexadecimal digits.
 #[must_use]
 pub fn digest(value: &Value) -> String {

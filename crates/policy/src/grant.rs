@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::argv::{all_known, base_name, unknown};
-use super::canonical::canonical;
+use super::canonical::{canonical, rounded};
 use super::capability::Family;
 use super::context::{Context, ToolOrigin};
 use super::floor;
@@ -117,6 +117,9 @@ pub enum GrantError {
     /// A part of the call is known only when it runs.
     #[error("`{0}` is known only when it runs, so it cannot be remembered")]
     NotStatic(String),
+    /// A number may be rounded, so that other calls would be covered.
+    #[error("the number `{0}` has more digits than are compared, so it cannot be remembered")]
+    Rounded(String),
     /// The floor may deny the call.
     #[error("{0}, so it cannot be remembered")]
     Floor(String),
@@ -191,7 +194,8 @@ impl Grant {
         match &self.target {
             GrantTarget::Tool => !cx.is_shell,
             GrantTarget::Arguments { arguments } => {
-                canonical(&cx.capability.compared(arguments)) == exact && cx.linked_elsewhere().is_none()
+                let same = canonical(&cx.capability.compared(arguments)) == exact;
+                same && rounded(arguments).is_none() && cx.linked_elsewhere().is_none()
             }
             GrantTarget::Command { .. } => false,
         }
@@ -243,7 +247,11 @@ pub(crate) fn offer(cx: &Prepared<'_>, allowed: &[usize]) -> Result<Vec<GrantTar
     if cx.is_shell {
         check_static(cx, allowed)?;
     }
-    Ok(vec![GrantTarget::Arguments { arguments: compared(cx) }])
+    let arguments = compared(cx);
+    match rounded(&arguments) {
+        Some(number) => Err(GrantError::Rounded(number.to_string())),
+        None => Ok(vec![GrantTarget::Arguments { arguments }]),
+    }
 }
 
 /// The arguments that a remembered approval compares: those of a call that change what it does, and

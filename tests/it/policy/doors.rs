@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use toolfold::policy::{
-    Bound, Context, Decision, Grant, GrantScope, History, Policy, PolicyCall, PolicyFile, PolicyMode, PolicyScope,
-    ToolOrigin, Verdict,
+    Bound, Context, Decision, Grant, GrantScope, GrantTarget, History, Policy, PolicyCall, PolicyFile, PolicyMode,
+    PolicyScope, ToolOrigin, Verdict,
 };
 use toolfold_testing::with;
 
@@ -357,6 +357,27 @@ fn a_remembered_approval_is_exactly_the_same_call() {
     let call = PolicyCall::new(&ToolOrigin::Native, "Bash", &arguments);
     let prepared = policy.prepare(call, &context, None, History::default());
     assert!(prepared.displayed(&prepared.decide(&[])).remember.is_empty());
+}
+
+/// An integer of more than 64 bits is read as a double, so a grant of it would cover others.
+#[test]
+fn a_number_that_may_be_rounded_is_not_remembered() {
+    let policy = Policy::new(vec![file("[tool.pay]\ntier = \"a\"\n", PolicyScope::User)]);
+    let context = surroundings();
+    let exact = [json!({"n": u64::MAX}), json!({"n": i64::MIN}), json!({"n": 0.1}), json!({"of": [{"n": 1}]})];
+    let rounded = ["{\"n\": 18446744073709551616}", "{\"of\": [{\"n\": -1e16}]}"];
+    let rounded = rounded.map(|text| serde_json::from_str(text).unwrap());
+    for (arguments, remembers) in exact.iter().map(|own| (own, true)).chain(rounded.iter().map(|own| (own, false))) {
+        let call = PolicyCall::new(&ToolOrigin::Native, "pay", arguments);
+        let prepared = policy.prepare(call, &context, None, History::default());
+        assert_eq!(!prepared.displayed(&prepared.decide(&[])).remember.is_empty(), remembers, "{arguments}");
+        // Nor does a grant of an earlier version cover it.
+        let target = GrantTarget::Arguments { arguments: arguments.clone() };
+        let grant = Grant::new(ToolOrigin::Native, "pay", target, GrantScope::Always);
+        let expected = if remembers { Decision::AllowAudited } else { Decision::Confirm };
+        let call = PolicyCall::new(&ToolOrigin::Native, "pay", arguments);
+        assert_eq!(policy.decide(&call, &context, &[grant]).decision, expected, "{arguments}");
+    }
 }
 
 /// A record of the user's own that calls a tool a shell says what its command is, and not what else

@@ -202,9 +202,9 @@ impl Message {
             };
         }
         match (id, fields.result, fields.error) {
-            (Some(id), _, Some(error)) => Ok(Self::Response(id, Err(error.to_owned()))),
+            (Some(id), _, Some(error)) => Ok(Self::Response(id, Err(valid_error(error)))),
             (Some(id), Some(result), None) => Ok(Self::Response(id, Ok(result.to_owned()))),
-            (None, None, Some(error)) => Ok(Self::Fault(None, error.to_owned())),
+            (None, None, Some(error)) => Ok(Self::Fault(None, valid_error(error))),
             (id, ..) => Err(fault(
                 code::INVALID_REQUEST,
                 "neither a request (`method`) nor a response (`id` with `result` or `error`)".to_owned(),
@@ -324,6 +324,23 @@ pub fn message_of(error: &RawValue) -> String {
     serde_json::from_str(error.get()).map_or_else(|_| error.get().to_owned(), |said: Said| said.message)
 }
 
+/// The same `error` member, or one with its text if it has no code or no message: clients reject
+/// such a response, and their call never ends.
+fn valid_error(error: &RawValue) -> Raw {
+    #[derive(Deserialize)]
+    struct Own {
+        code: Option<i64>,
+        message: Option<String>,
+    }
+    let (code, message) = match serde_json::from_str::<Own>(error.get()) {
+        Ok(Own { code: Some(_), message: Some(_) }) => return error.to_owned(),
+        Ok(Own { code, message }) => (code, message),
+        Err(_) => (None, serde_json::from_str(error.get()).ok()),
+    };
+    let message = message.unwrap_or_else(|| error.get().to_owned());
+    error_member(code.unwrap_or(code::INTERNAL), &message)
+}
+
 /// The code of an `error` member.
 #[must_use]
 pub fn code_of(error: &RawValue) -> Option<i64> {
@@ -367,6 +384,20 @@ mod tests {
         };
         assert_eq!(["7", "\"7\"", "7.0"].map(number), [Some(7); 3]);
         assert_eq!(["-7", "7.5", "\"x\"", "\"\"", "7e1"].map(number), [None; 5]);
+    }
+
+    #[test]
+    fn an_invalid_error_gets_the_members_that_clients_require() {
+        for (error, valid) in [
+            (r#""slow down""#, r#"{"code":-32603,"message":"slow down"}"#),
+            (r#"{"message":"slow down"}"#, r#"{"code":-32603,"message":"slow down"}"#),
+            (r#"{"code":429}"#, r#"{"code":429,"message":"{\"code\":429}"}"#),
+            (r#"{"code":"busy"}"#, r#"{"code":-32603,"message":"{\"code\":\"busy\"}"}"#),
+            ("[1]", r#"{"code":-32603,"message":"[1]"}"#),
+        ] {
+            let message = Message::from_json(&format!(r#"{{"jsonrpc":"2.0","id":7,"error":{error}}}"#)).unwrap();
+            assert_eq!(message.to_text(), format!(r#"{{"jsonrpc":"2.0","id":7,"error":{valid}}}"#));
+        }
     }
 
     #[test]

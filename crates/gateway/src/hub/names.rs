@@ -187,8 +187,11 @@ impl Naming {
             Why::NotListed(at) | Why::Taken(at) | Why::Reserved(at) => context.server_name(at),
             _ => "",
         };
+        // `--namespace` requests a prefix, and no other name.
+        let asked = why == Why::Always && shown.ends_with(name);
         let because = match why {
-            Why::Always => "every name is prefixed".to_owned(),
+            Why::Always if asked => "every name is prefixed".to_owned(),
+            Why::Always => format!("every name is prefixed, and clients accept {MAX_NAME} plain characters"),
             Why::NotListed(_) => format!("server `{other}`, which precedes it, has not listed its {what}s yet"),
             Why::Taken(_) => format!("the name belongs to server `{other}`, which precedes it"),
             Why::Reserved(_) => format!("the name is reserved for server `{other}`"),
@@ -197,13 +200,12 @@ impl Naming {
             Why::Gateway => "the gateway has a tool of this name".to_owned(),
             Why::TooLong => format!("it has {} characters, and clients accept {MAX_NAME}", name.chars().count()),
         };
-        // `--namespace` requests these names.
-        if why == Why::Always {
+        if asked {
             tracing::info!(server, name, shown, "{what} renamed: {because}");
         } else {
             tracing::warn!(server, name, shown, "{what} renamed: {because}");
         }
-        context.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked: why == Why::Always });
+        context.tell(&Observed::Renamed { server, kind: what, name, shown, why: &because, asked });
     }
 
     /// Reports an omitted tool, once.

@@ -125,6 +125,14 @@ fn long_and_odd_names_are_short_and_reported() {
     assert_eq!((&report["left_out"][0]["server"], &report["left_out"][0]["tool"]), (&json!("docs"), &json!("a")));
     let page = texts(&own.run(&["gateway", "doctor", "--config", "toolfold.toml", "--namespace"])).0;
     assert!(page.contains("--namespace prefixes every name") && page.contains("left out  a of docs: "), "{page}");
+    // It does not request that names are cut.
+    let cut = report["renamed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|own| own["why"].as_str().unwrap().contains("clients accept"));
+    assert_eq!(cut.count(), 3, "{report}");
+    assert!(page.contains("since every name is prefixed, and clients accept 48 plain characters"), "{page}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -162,10 +162,15 @@ struct Fields<'m> {
     method: Option<Cow<'m, str>>,
     #[serde(borrow, default)]
     params: Option<&'m RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "value_or_null")]
     result: Option<&'m RawValue>,
     #[serde(borrow, default)]
     error: Option<&'m RawValue>,
+}
+
+/// A member whose value may be `null`, which differs from no member.
+fn value_or_null<'m, D: Deserializer<'m>>(from: D) -> Result<Option<&'m RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
 }
 
 impl Message {
@@ -295,8 +300,7 @@ fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A value as raw JSON; `null` if it cannot be written (a map with keys that are not strings),
-/// which the gateway never does.
+/// A value as raw JSON; `null` if it cannot be written (a map with keys that are not strings).
 #[must_use]
 pub fn raw<T: serde::Serialize + ?Sized>(value: &T) -> Raw {
     serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned())
@@ -324,25 +328,20 @@ pub fn message_of(error: &RawValue) -> String {
     serde_json::from_str(error.get()).map_or_else(|_| error.get().to_owned(), |said: Said| said.message)
 }
 
-/// The same `error` member, or one with its text if it has no code or no message: clients reject
-/// such a response, and their call never ends.
+/// A valid `error` member: clients never end a call whose error has no code or no message.
 fn valid_error(error: &RawValue) -> Raw {
-    let (code, message) = (code_of(error), message_of(error));
-    if code.is_some() && message != error.get() {
-        return error.to_owned();
+    match (code_of(error), message_of(error)) {
+        (Some(_), message) if message != error.get() => error.to_owned(),
+        (code, whole) => {
+            error_member(code.unwrap_or(code::INTERNAL), &serde_json::from_str(error.get()).unwrap_or(whole))
+        }
     }
-    let message = serde_json::from_str(error.get()).unwrap_or(message);
-    error_member(code.unwrap_or(code::INTERNAL), &message)
 }
 
 /// The code of an `error` member.
 #[must_use]
 pub fn code_of(error: &RawValue) -> Option<i64> {
-    #[derive(Deserialize)]
-    struct Said {
-        code: i64,
-    }
-    serde_json::from_str(error.get()).ok().map(|said: Said| said.code)
+    serde_json::from_str::<Value>(error.get()).ok()?.get("code")?.as_i64()
 }
 
 #[cfg(test)]
@@ -360,6 +359,7 @@ mod tests {
         kept(r#"{"jsonrpc":"2.0","id":"a\"b","method":"tools/call","params":{"x":12345678901234567890123,"y":1.50}}"#);
         kept(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         kept(r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"hologram","z":null}],"a":1}}"#);
+        kept(r#"{"jsonrpc":"2.0","id":7,"result":null}"#);
         kept(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"m","data":{"k":[]}}}"#);
     }
 

@@ -22,6 +22,7 @@ mod arguments;
 #[cfg_attr(not(feature = "validate"), allow(dead_code, reason = "only the validator uses all of it"))]
 mod document;
 mod keyword;
+mod layers;
 mod members;
 mod merge;
 mod normal;
@@ -41,6 +42,7 @@ pub(crate) use arguments::{single_type, takes_no_parameters};
 pub(crate) use document::Document;
 pub use keyword::{Holds, holds, keyword_names};
 pub(crate) use keyword::{Role, TYPES, is_annotation, keyword, role};
+pub(crate) use layers::{drops_null, layers};
 pub(crate) use members::{list_member, object_member, text_member, text_members};
 pub use merge::dereferenced;
 pub(crate) use merge::{flattened, merge};

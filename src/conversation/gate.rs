@@ -93,11 +93,12 @@ struct ResolvedTool<'t> {
 }
 
 impl ResolvedTool<'_> {
-    /// The definition in the answer to a call that did not run. Without the feature `validate`,
-    /// the gate drops nothing.
-    fn definition_for_retry(self, engine: &Engine) -> String {
-        let drops_null = cfg!(feature = "validate") && engine.coerces();
-        if drops_null { definition_for_retry(self.tool, self.shown) } else { definition(self.tool, self.shown) }
+    /// Adds the definition to the answer to a call that did not run. Without the feature
+    /// `validate`, the gate drops nothing.
+    fn add_definition_to(self, content: &mut String, engine: &Engine) {
+        let define = if cfg!(feature = "validate") && engine.coerces() { definition_for_retry } else { definition };
+        content.push_str("\nFull definition:\n");
+        content.push_str(&define(self.tool, self.shown));
     }
 }
 
@@ -277,8 +278,7 @@ impl Conversation {
         let mut content =
             format!("{} was not run again: this exact call failed every time. Change its arguments.", resolved.shown);
         if nudge == Nudge::Schemas {
-            content.push_str("\nFull definition:\n");
-            content.push_str(&resolved.definition_for_retry(&self.engine));
+            resolved.add_definition_to(&mut content, &self.engine);
         }
         let answer = Answer::error(ReplyKind::Loop, content);
         Some(self.give(current, Some(resolved.tool.name().as_str()), answer))

@@ -6,12 +6,12 @@
 //! choice: where a string is valid, it stays a string. Numbers of any size keep their digits.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::check::Coerced;
 use crate::diagnostic::visible;
-use crate::schema::{self, Target, Types};
+use crate::schema::{self, Types};
 
 /// The maximum depth at which arguments are examined.
 const MAX_DEPTH: usize = 32;
@@ -84,7 +84,7 @@ impl<'s> Mender<'s> {
 
     fn mend_object(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
         let members: IndexMap<String, &RawValue> = serde_json::from_str(raw).ok()?;
-        let layers = self.layers(node, "object");
+        let layers = schema::layers(self.root, node, "object");
         let mut changed = false;
         let mut kept: Vec<String> = Vec::with_capacity(members.len());
         for (name, value) in &members {
@@ -92,8 +92,7 @@ impl<'s> Mender<'s> {
             let at = format!("{path}.{}", shortened(name));
             let mut own = None;
             if let Some(schema) = schema {
-                let takes_null = Types::of(self.root, schema).is_none_or(|types| types.has("null"));
-                if value.get().trim() == "null" && !takes_null && !is_required(&layers, name) {
+                if value.get().trim() == "null" && schema::drops_null(self.root, &layers, name, schema) {
                     self.add_note(&at, "null was dropped");
                     changed = true;
                     continue;
@@ -108,7 +107,7 @@ impl<'s> Mender<'s> {
     }
 
     fn mend_array(&mut self, node: &'s Value, raw: &str, path: &str, depth: usize) -> Option<String> {
-        let layers = self.layers(node, "array");
+        let layers = schema::layers(self.root, node, "array");
         let schema = layers.iter().find_map(|layer| layer.get("items").filter(|items| items.is_object()))?;
         if layers.iter().any(|layer| layer.contains_key("prefixItems")) {
             return None;
@@ -123,41 +122,6 @@ impl<'s> Mender<'s> {
         }
         changed.then(|| format!("[{}]", kept.join(",")))
     }
-
-    /// The schema objects that a value of a type must match: the node, the target of its reference,
-    /// all of its `allOf`, and the one alternative that accepts this type. With several such
-    /// alternatives the interpretation is ambiguous, so none is used.
-    fn layers(&self, node: &'s Value, name: &str) -> Vec<&'s Map<String, Value>> {
-        let mut layers: Vec<&'s Map<String, Value>> = Vec::new();
-        let mut waiting = vec![node];
-        while let Some(node) = waiting.pop() {
-            let Some(map) = node.as_object() else { continue };
-            if layers.len() >= MAX_DEPTH || layers.iter().any(|known| std::ptr::eq(*known, map)) {
-                continue;
-            }
-            layers.push(map);
-            if let Some(reference) = schema::reference(node)
-                && let Target::Found(target) = schema::resolve(self.root, reference)
-            {
-                waiting.push(target);
-            }
-            waiting.extend(schema::list_member(map, "allOf"));
-            for key in ["anyOf", "oneOf"] {
-                let branches = schema::list_member(map, key).iter();
-                let mut fitting =
-                    branches.filter(|branch| Types::of(self.root, branch).is_none_or(|types| types.has(name)));
-                if let (Some(one), None) = (fitting.next(), fitting.next()) {
-                    waiting.push(one);
-                }
-            }
-        }
-        layers
-    }
-}
-
-/// Whether one of the schemas that an object must match requires a property.
-fn is_required(layers: &[&Map<String, Value>], name: &str) -> bool {
-    layers.iter().any(|layer| schema::text_members(*layer, "required").any(|own| own == name))
 }
 
 /// Whether a text is a JSON number (RFC 8259, section 6), and an integer unless `fractions` are

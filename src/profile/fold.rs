@@ -11,7 +11,7 @@ mod schema;
 mod write;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ use self::schema::{partial_text, signature_text};
 use super::cost::{UNBILLED, estimated_tokens, full_tokens, saved_by, unbilled_texts};
 use super::{Detail, Planned, first_sentence};
 use crate::catalog::Tool;
-use crate::schema::{Types, text_members};
+use crate::schema::{drops_null, layers};
 
 /// The minimum saving that is worth a round trip, in estimated tokens. Below it a tool is sent
 /// full: an open stub instead of an equally small schema would hide something and save nothing.
@@ -146,16 +146,11 @@ pub(super) fn schema_with_null_defaults(tool: &Tool) -> Cow<'_, str> {
     let root = tool.parameters();
     let Some(map) = root.as_object() else { return Cow::Borrowed(tool.parameters_text()) };
     let mut map = billed_members(map);
-    let required: HashSet<&str> = text_members(root, "required").collect();
+    let layers = layers(root, root, "object");
     let Some(Value::Object(properties)) = map.get_mut("properties") else { return schema_in_answers(tool) };
     for (name, own) in properties {
-        let takes_null = Types::of(root, own).is_none_or(|types| types.has("null"));
-        let Some(own) = own.as_object_mut().filter(|_| !takes_null && !required.contains(name.as_str())) else {
-            continue;
-        };
-        if own.contains_key("default") {
-            continue;
-        }
+        let dropped = drops_null(root, &layers, name, own);
+        let Some(own) = own.as_object_mut().filter(|own| dropped && !own.contains_key("default")) else { continue };
         if let Some(Value::Array(values)) = own.get_mut("enum") {
             values.push(Value::Null);
         }

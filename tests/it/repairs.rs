@@ -219,6 +219,18 @@ fn an_invented_argument_with_one_meaning_is_in_the_suggested_call() {
 }
 
 /// Arguments that only another tool of the category has: the answer contains its definition.
+/// The schema requires a parameter outside its `required`: the gate does not drop `null` for it.
+#[test]
+fn null_is_no_default_of_a_parameter_that_a_part_of_the_schema_requires() {
+    let mut list = [tool("update_deal", false)];
+    list[0]["inputSchema"]["allOf"] = json!([{"required": ["stage"]}]);
+    list[0]["inputSchema"]["properties"]["stage"] = json!({"type": "string", "description": WORDS.repeat(9)});
+    let call = Call::fresh("update_deal", json!({"path": "a"}));
+    let text = content(&engine_of(&list, Arm::Lean, false).talk().dispatch(&call));
+    let stage = text.split("\"stage\":{").nth(1).and_then(|rest| rest.split('}').next()).expect("a definition");
+    assert!(!stage.contains("null") && text.contains("\"default\":null"), "{text}");
+}
+
 #[test]
 fn a_call_meant_for_another_tool_gets_its_definition() {
     let own = |name: &str, mut properties: Value| {
@@ -255,14 +267,13 @@ fn a_call_meant_for_another_tool_gets_its_definition() {
         assert!(matches!(conversation.dispatch(&call.again()), Outcome::Forward(_)), "{arm}");
     }
     // A model copies the form of the only tool that it sees whole.
-    for (given, line) in [
+    for (mut given, line) in [
         (
             json!({"query": "x", "tools": ["y"]}),
             "`query` and `tools` are parameters of expand_tools, not of update_deal.",
         ),
         (json!({"categories": "x"}), "`categories` is a parameter of expand_tools, not of update_deal."),
     ] {
-        let mut given = given;
         given["path"] = json!("a");
         let text = content(&engine_of(&all, Arm::Stable, false).talk().dispatch(&Call::fresh("update_deal", given)));
         assert!(text.starts_with(&format!("update_deal was not run: {line}\nFull definition:")), "{text}");

@@ -101,8 +101,7 @@ impl Conversation {
         if opens {
             opened = self.add_definition(current, resolved, &mut content);
         } else if nudge == Nudge::Schemas {
-            content.push_str("\nFull definition:\n");
-            content.push_str(&resolved.definition_for_retry(&self.engine));
+            resolved.add_definition_to(&mut content, &self.engine);
         }
         if opens {
             content.push_str(&now_call(resolved.shown));

@@ -131,8 +131,7 @@ impl Conversation {
         if self.arm().delivery() == Delivery::Append {
             content.push_str(APPENDED);
         } else {
-            content.push_str("\nFull definition:\n");
-            content.push_str(&resolved.definition_for_retry(&self.engine));
+            resolved.add_definition_to(content, &self.engine);
         }
         let opened = vec![resolved.tool.name().clone()];
         let by = Some(current.call.own.clone());

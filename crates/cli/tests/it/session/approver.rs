@@ -80,6 +80,21 @@ const APPROVE: [&str; 5] = ["approvals", "approve", "ap-1", "--store", "s.db"];
 const INIT: [&str; 4] = ["approvals", "init", "--store", "s.db"];
 
 #[test]
+fn an_approval_that_cannot_be_remembered_stays_pending() {
+    let mut asked = Asked::new("once");
+    let large = json!({"file_path": "y", "size": 1e20});
+    assert_eq!(asked.session.say(call("2", "delete_file", large))["approval"], "ap-2");
+    asked.succeeds(&INIT);
+    let (code, text) = asked.runs(TOOLFOLD, &["approvals", "approve", "ap-2", "--store", "s.db", "--session"], &[]);
+    assert!(code == 1 && text.contains("can only be approved once"), "{code}: {text}");
+    let why = asked.succeeds(&["approvals", "why", "ap-2", "--store", "s.db"]);
+    assert!(
+        why.contains("remember   not possible: ") && why.contains("Next: toolfold approvals approve ap-2"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_decision_requires_the_key_of_the_store() {
     let asked = Asked::new("key");
     let with = |args: &[&'static str], more: &[&'static str]| [args, more].concat();

@@ -1,7 +1,5 @@
 //! `toolfold session --many`: each conversation is answered as by a process of its own.
 
-use std::io::BufRead;
-
 use serde_json::{Value, json};
 
 use super::{Place, Session, call, ran};
@@ -229,13 +227,10 @@ fn a_killed_process_resumes_each_conversation_by_its_name() {
             states.push((name.clone(), session.say(named(&name, &json!({"snapshot": true})))["snapshot"].clone()));
             assert_eq!(asked["outcome"], "confirm", "{asked}");
         }
-        // Killed while it answers.
+        // Killed while it answers `c1`, whose state may be the one before or after.
         session.send(&named("c1", &json!({"tools": true})).to_string());
-        let mut answer = String::new();
-        session.output.read_line(&mut answer).unwrap();
-        states[1].1 = Value::Null;
+        states.retain(|(name, _)| name != "c1");
         session.kill();
-        states.remove(1);
     }
     // A person's decision after the restart, through a process with the same secret.
     let mut session = Session::start_with(&crate::root(), &args, &secret);

@@ -152,6 +152,8 @@ export type Finished = {
   id: string;
   /** Whether it succeeded. */
   ok: boolean;
+  /** Whether the tool never received it, because its server was unavailable. Only with `"ok": false`. */
+  not_run?: boolean;
 };
 
 /** A skill that a person named. */

@@ -200,6 +200,7 @@ class Finished(TypedDict):
 
     id: str
     ok: bool
+    not_run: NotRequired[bool]
 
 
 class Activate(TypedDict):

@@ -66,6 +66,14 @@ impl Failure {
     pub(super) fn unmeasured(message: impl Display) -> Self {
         Self { code: 3, diagnostics: Vec::new(), message: Some(message.to_string()), help: None }
     }
+
+    /// The message with its place, and how to fix it, for an answer.
+    pub(super) fn described(&self) -> (String, Option<&str>) {
+        let first = self.diagnostics.first();
+        let place = first.map(|first| first.place.to_string()).filter(|place| !place.is_empty());
+        let help = self.help.as_deref().or_else(|| first?.help.as_deref());
+        (place.map_or_else(|| self.to_string(), |place| format!("{place}: {self}")), help)
+    }
 }
 
 impl Display for Failure {

@@ -67,8 +67,11 @@ impl PresentedArgs {
 }
 
 /// An engine, and everything that a conversation on it is bound to.
+#[derive(Clone)]
 pub(super) struct Presented {
     pub(super) engine: Engine,
+    /// The arm, if it is not the engine's.
+    arm: Option<Arm>,
     wire: Wire,
     model: Option<String>,
     id: String,
@@ -114,12 +117,20 @@ impl Presented {
         }
         Ok(Self {
             engine: Input::built(last(builder))?,
+            arm: None,
             wire: config.settings.presentation.wire,
             model: config.settings.presentation.model.clone(),
             id: id.to_owned(),
             capabilities: input.capabilities()?,
             options: render_options(config),
         })
+    }
+
+    /// The same engine for another conversation, with its own settings.
+    pub(super) fn of_conversation(&self, id: &str, settings: &Settings) -> Self {
+        let (arm, wire) = (settings.arm.or(self.arm), settings.wire.unwrap_or(self.wire));
+        let model = settings.model.clone().or_else(|| self.model.clone());
+        Self { arm, wire, model, id: id.to_owned(), ..self.clone() }
     }
 
     /// A new conversation. Reports which arm arm auto chose, and why.
@@ -132,8 +143,11 @@ impl Presented {
         Ok(conversation)
     }
 
-    fn started(&self) -> Result<Conversation, Failure> {
-        let start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
+    pub(super) fn started(&self) -> Result<Conversation, Failure> {
+        let mut start = self.engine.conversation(self.wire).model(self.model.as_deref().unwrap_or("")).id(&self.id);
+        if let Some(arm) = self.arm {
+            start = start.arm(arm);
+        }
         start.capabilities(&self.capabilities).options(self.options.clone()).start().map_err(|why| match &why {
             StartError::NoId => {
                 Failure::usage("the experiment chooses an arm by the conversation's id, which is missing")
@@ -142,6 +156,14 @@ impl Presented {
             _ => Failure::usage(&why),
         })
     }
+}
+
+/// The settings of one conversation. `None`: that of the configuration.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    pub(super) arm: Option<Arm>,
+    pub(super) wire: Option<Wire>,
+    pub(super) model: Option<String>,
 }
 
 /// How the wire writes the array, from the configuration.

@@ -5,6 +5,7 @@ mod child;
 mod dialogue;
 mod exact;
 mod log_file;
+mod many;
 mod outcome;
 mod part;
 mod received;
@@ -19,20 +20,26 @@ mod script;
 pub(super) use schema::session_schema;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 
 use clap::Args;
 
 use self::dialogue::Dialogue;
 use self::log_file::LogFile;
+use self::many::Many;
 use self::part::Problem;
 use self::received::{Inputs, Received};
+use self::runs::ProcessRuns;
 use super::checkpoint::{append, take_checkpoint};
 use super::input::Input;
 use super::layers::Layers;
 use super::output::{Failure, Outcome, emit_json, json_line, progress, stream_data};
 use super::presented::{Presented, PresentedArgs};
 use super::skills::SkillTools;
-use crate::configuration::keys;
+use crate::configuration::{Config, keys};
+use toolfold::conversation::{Conversation, LogRecord};
+use toolfold::diagnostic::Place;
 
 const AFTER_HELP: &str = "\
 One JSON object a line in, one out:
@@ -54,6 +61,11 @@ One JSON object a line in, one out:
   {\"child\":{\"allowed\":[\"f\"]}}                       a sub-agent's conversation, as a snapshot
   {\"snapshot\":true}   {\"restore\":{…}}               the state, to store and to restore
   {\"explain\":true}   {\"log\":true}                   which arm and why; all events so far
+With --many, one process answers many conversations. Each line names its own, and so does its
+answer; a fault in one never touches another. The first line opens the conversation:
+  {\"conversation\":\"c-42\",\"tools\":true}             any request above, in this conversation
+  {\"conversation\":\"c-42\",\"start\":{\"arm\":\"lean\"}}  opens it with its own arm, wire or model
+  {\"conversation\":\"c-42\",\"end\":true}               removes it from memory; its log remains
 Any other line returns {\"error\":…}, and the session continues. docs/session.md has a complete
 example; --schema prints the JSON Schema of every line.
 
@@ -61,6 +73,7 @@ Examples:
   printf '{\"tools\":true}\\n{\"call\":{\"id\":\"1\",\"name\":\"format_cells\",\"arguments\":{}}}\\n' |
     toolfold session
   toolfold session --tools tools.json --policy policy.toml --log events.jsonl --id c-42
+  toolfold session --many --tools tools.json --policy policy.toml --log logs
 
 Exit codes: 0 the input ended, 1 the log or an input is invalid or cannot be written, 2 usage,
 3 no usable store.";
@@ -80,8 +93,17 @@ pub(super) struct SessionArgs {
     #[arg(long, value_name = "SIZE")]
     undo_limit: Option<String>,
 
+    /// One process for many conversations: each line names its own with the key `conversation`, and
+    /// so does each answer
+    #[arg(long, conflicts_with = "id")]
+    many: bool,
+
+    /// Maximum number of open conversations
+    #[arg(long, value_name = "N", requires = "many", default_value_t = 500)]
+    max_open: usize,
+
     /// Log every event to this file before it is answered. With --id, a conversation that the file
-    /// contains is resumed
+    /// contains is resumed. With --many, a folder with a file for each conversation
     #[arg(long, value_name = "FILE")]
     log: Option<String>,
 
@@ -110,7 +132,11 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     }
     let input = Input::load(config)?;
     input.say_warnings();
-    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), ("", &args.presented.id))?
+    if args.many {
+        make_log_folder(args.log.as_deref())?;
+    }
+    let id = if args.many { "--many" } else { &args.presented.id };
+    let layers = Layers::judging(&input.config, args.store.as_deref(), args.log.as_deref(), ("", id))?
         .report_skill_tools(&input.config);
     let store = layers.person.as_ref().map(|person| person.store.clone());
     if args.checkpoint.is_some() && store.is_none() {
@@ -118,9 +144,11 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
             Failure::usage("--checkpoint requires a policy: without one nothing is audited").help("add --policy")
         );
     }
-    let mut dialogue = begin(args, &input, layers)?;
-    progress("reading requests from standard input, one JSON object per line; see toolfold session --help");
-    let ended = converse(&mut dialogue);
+    let ended = if args.many {
+        converse(&mut Many::new(args, &input, layers)?)
+    } else {
+        converse(&mut only_dialogue(args, &input, layers)?)
+    };
     if let (Some(file), Some(store)) = (&args.checkpoint, store)
         && let Some(head) = take_checkpoint(&*store)?
     {
@@ -129,62 +157,137 @@ pub(super) fn run_session(args: &SessionArgs) -> Outcome {
     ended.map(|()| ExitCode::SUCCESS)
 }
 
-/// A new conversation, or the one in the log.
-fn begin(args: &SessionArgs, input: &Input, layers: Layers) -> Result<Dialogue, Failure> {
+/// The folder must exist before policy protects its files.
+fn make_log_folder(log: Option<&str>) -> Result<(), Failure> {
+    let Some(log) = log else { return Ok(()) };
+    std::fs::create_dir_all(log).map_err(|why| {
+        let help = "with --many, --log is a folder with a file for each conversation";
+        Failure::in_file("unwritable", Place::file(log), format!("the folder cannot be created: {why}")).help(help)
+    })
+}
+
+/// The only conversation of the process: a new one, or the one in the log.
+fn only_dialogue(args: &SessionArgs, input: &Input, layers: Layers) -> Result<Dialogue, Failure> {
     let id = &args.presented.id;
     let presented = Presented::judging(input, &layers, id)?;
-    let (log, kept) = match &args.log {
+    let (conversation, records, log) = begin(args, &presented, (id, args.log.as_deref()), Some(&input.config))?;
+    let Layers { person, skill_tools, .. } = layers;
+    Ok(Dialogue::new(conversation, person.map(Arc::new), skill_tools.filter(SkillTools::runs), records, log))
+}
+
+/// A new conversation, or the one in the log, with its records. `config`: the settings that must
+/// not conflict with the log.
+fn begin(
+    args: &SessionArgs,
+    presented: &Presented,
+    (id, log): (&str, Option<&str>),
+    config: Option<&Config>,
+) -> Result<(Conversation, Vec<LogRecord>, Option<LogFile>), Failure> {
+    let (file, kept) = match log {
         Some(name) => {
-            let (log, kept) = LogFile::open_log(name, args.durable, id)?;
-            (Some(log), kept)
+            let (file, kept) = LogFile::open_log(name, args.durable, id)?;
+            (Some(file), kept)
         }
         None => (None, Vec::new()),
     };
-    let (mut conversation, records) = match &args.log {
-        Some(name) if !kept.is_empty() => resume::resume(name, kept, &presented, &input.config)?,
+    let (mut conversation, records) = match log {
+        Some(name) if !kept.is_empty() => resume::resume(name, kept, presented, config)?,
+        // Of many conversations, the answer to `start` contains the arm.
+        _ if args.many => (presented.started()?, Vec::new()),
         _ => (presented.start_conversation()?, Vec::new()),
     };
-    let Layers { person, skill_tools, .. } = layers;
-    let scripts = skill_tools.filter(SkillTools::runs);
     conversation.log_results = args.log_results;
-    Ok(Dialogue::new(conversation, person, scripts, records, log))
+    Ok((conversation, records, file))
 }
 
-fn converse(dialogue: &mut Dialogue) -> Result<(), Failure> {
-    let mut inputs = match dialogue.scripts {
-        Some(_) => {
-            let (inputs, ended) = Inputs::with_scripts()?;
-            dialogue.run_scripts(ended);
-            inputs
+/// The conversations that a process answers: one, or many.
+trait Converses {
+    /// Whether the process offers scripts of skills.
+    fn scripts(&self) -> bool;
+
+    /// Runs scripts, and sends their ends to `ended`.
+    fn run_scripts(&mut self, ended: SyncSender<Received>);
+
+    /// Takes a line, or the end of a script.
+    fn take(&mut self, received: Received);
+
+    /// Whether a line waits for a script.
+    fn is_waiting(&self) -> bool;
+
+    /// Kills all scripts.
+    fn cancel_all(&mut self);
+
+    /// Logs what happened. Returns the answers to write.
+    ///
+    /// # Errors
+    /// The process must end.
+    fn written(&mut self) -> Result<Vec<String>, Failure>;
+}
+
+impl Converses for Dialogue {
+    fn scripts(&self) -> bool {
+        self.scripts.is_some()
+    }
+
+    fn run_scripts(&mut self, ended: SyncSender<Received>) {
+        self.run_scripts(ended, ProcessRuns::default());
+    }
+
+    fn take(&mut self, received: Received) {
+        match received {
+            Received::Line(line) => self.answer_line(&line),
+            Received::Ran(number, ran) => self.script_ended(number, ran),
+            Received::End(_) => {}
         }
-        None => Inputs::lines()?,
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.is_waiting()
+    }
+
+    fn cancel_all(&mut self) {
+        self.cancel_all();
+    }
+
+    fn written(&mut self) -> Result<Vec<String>, Failure> {
+        if let Err(why) = logged(self) {
+            // An event that is not logged must not take effect.
+            self.cancel_all();
+            let help = "the session ends; start it again with the same log and id when the log is writable";
+            emit_json(&self.error_answer(Problem::new(&why).help(help)))?;
+            return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
+        }
+        std::mem::take(&mut self.answers).iter().map(|(_, answer)| json_line(answer)).collect()
+    }
+}
+
+fn converse(conversations: &mut impl Converses) -> Result<(), Failure> {
+    progress("reading requests from standard input, one JSON object per line; see toolfold session --help");
+    let mut inputs = if conversations.scripts() {
+        let (inputs, ended) = Inputs::with_scripts()?;
+        conversations.run_scripts(ended);
+        inputs
+    } else {
+        Inputs::lines()?
     };
     // Once the input has ended or the pipe of the answers is closed, scripts are killed, and their
     // ends recorded.
     let (mut end, mut is_read) = (None, true);
-    while end.is_none() || dialogue.is_waiting() {
+    while end.is_none() || conversations.is_waiting() {
         match inputs.next() {
-            Received::Line(line) if is_read => dialogue.answer_line(&line),
-            Received::Line(_) => {}
-            Received::Ran(number, ran) => dialogue.script_ended(number, ran),
+            Received::Line(_) if !is_read => {}
             Received::End(ended) => end = Some(ended),
+            received => conversations.take(received),
         }
         if end.is_some() {
-            dialogue.cancel_all();
+            conversations.cancel_all();
         }
-        if let Err(why) = logged(dialogue) {
-            // An event that is not logged must not take effect.
-            dialogue.cancel_all();
-            let help = "the session ends; start it again with the same log and id when the log is writable";
-            emit_json(&dialogue.error_answer(Problem::new(&why).help(help)))?;
-            return Err(Failure::wrong(why).help("free some space, or check the disk; then start the session again"));
-        }
-        for answer in std::mem::take(&mut dialogue.answers) {
-            is_read = is_read && stream_data(&json_line(&answer)?)?;
+        for line in conversations.written()? {
+            is_read = is_read && stream_data(&line)?;
         }
         if !is_read {
             end.get_or_insert(Ok(()));
-            dialogue.cancel_all();
+            conversations.cancel_all();
         }
     }
     end.unwrap_or(Ok(()))

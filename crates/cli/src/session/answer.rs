@@ -51,6 +51,10 @@ pub(super) enum Answer {
     Explain(Box<ExplainAnswer>),
     /// To `log`.
     Log(LogAnswer),
+    /// To `start`.
+    Started(StartedAnswer),
+    /// To `end`.
+    Ended(EndedAnswer),
     /// To a line that is not a valid request, or that cannot be executed. Nothing has changed,
     /// unless the message says so.
     Error(ErrorAnswer),
@@ -279,6 +283,27 @@ pub(super) struct LogAnswer {
     /// file.
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub(super) log: Vec<LogRecord>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct StartedAnswer {
+    /// Always true.
+    pub(super) started: bool,
+    /// Whether the conversation existed before: it is open, or its log contains it.
+    pub(super) resumed: bool,
+    #[schemars(with = "String")]
+    pub(super) arm: Arm,
+    #[schemars(with = "String")]
+    pub(super) wire: Wire,
+    pub(super) model: Option<String>,
+    /// The digest of the array to send next.
+    pub(super) digest: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EndedAnswer {
+    /// Whether the conversation was open.
+    pub(super) ended: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

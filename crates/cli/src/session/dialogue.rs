@@ -1,11 +1,13 @@
 //! Answers lines: one answer for each request.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::layers::{Person, SECRET};
 use super::super::ledger::{now_ms, time};
-use super::super::lines::{self, not_json};
+use super::super::lines::{Line, not_json};
 use super::super::skills::{SkillTools, say_found};
 use super::answer::{
     ActivatedAnswer, Answer, ApprovedSkill, ErrorAnswer, ErrorBody, ExplainAnswer, FinishedAnswer, LogAnswer,
@@ -14,7 +16,7 @@ use super::answer::{
 use super::exact;
 use super::log_file::LogFile;
 use super::outcome::OutcomeAnswer;
-use super::part::Problem;
+use super::part::{Problem, line_members};
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
 use super::runs::{Form, Runs, WaitingLine};
 use crate::similar::did_you_mean;
@@ -28,15 +30,15 @@ use toolfold::wire::{Arguments, Message};
 
 pub(super) struct Dialogue {
     pub(super) conversation: Conversation,
-    person: Option<Person>,
+    person: Option<Arc<Person>>,
     /// The scripts that the session offers.
     pub(super) scripts: Option<SkillTools>,
     /// The scripts that the session runs.
     pub(super) runs: Option<Runs>,
     /// The lines that wait for scripts, oldest first.
     pub(super) waiting: Vec<WaitingLine>,
-    /// The answers that were not written yet.
-    pub(super) answers: Vec<Answer>,
+    /// The answers that were not written yet, each with the number of its line.
+    pub(super) answers: Vec<(usize, Answer)>,
     /// All events, in the format of a log.
     pub(super) records: Vec<LogRecord>,
     /// Number of records that were written.
@@ -47,34 +49,53 @@ pub(super) struct Dialogue {
     noticed: bool,
     /// The number of the line that was read last.
     pub(super) line: usize,
+    /// Whether the process has other conversations, too. They share its channel for decisions.
+    pub(super) is_one_of_many: bool,
 }
 
 impl Dialogue {
     /// `records` are those it was resumed from; new ones go to `log`.
     pub(super) fn new(
         conversation: Conversation,
-        person: Option<Person>,
+        person: Option<Arc<Person>>,
         scripts: Option<SkillTools>,
         records: Vec<LogRecord>,
         log: Option<LogFile>,
     ) -> Self {
         let written = records.len();
         let (runs, waiting, answers) = (None, Vec::new(), Vec::new());
-        let (noticed, line) = (false, 0);
-        Self { conversation, person, scripts, runs, waiting, answers, records, written, log, noticed, line }
+        let (noticed, line, is_one_of_many) = (false, 0, false);
+        Self {
+            conversation,
+            person,
+            scripts,
+            runs,
+            waiting,
+            answers,
+            records,
+            written,
+            log,
+            noticed,
+            line,
+            is_one_of_many,
+        }
     }
 
     /// Answers one line, unless scripts run for it first. The conversation continues after an
     /// invalid one.
-    pub(super) fn answer_line(&mut self, line: &lines::Line) {
+    pub(super) fn answer_line(&mut self, line: &Line) {
         self.line = line.number;
-        let answer = self.answer_text(line).unwrap_or_else(|why| Some(self.error_answer(why)));
-        self.answers.extend(answer);
+        match line_members(line).and_then(Request::read_request) {
+            Ok(request) => self.answer_request(line.number, request),
+            Err(why) => self.answers.push((line.number, self.error_answer(why))),
+        }
     }
 
-    fn answer_text(&mut self, line: &lines::Line) -> Result<Option<Answer>, Problem> {
-        let text = line.text.as_deref().map_err(Problem::new)?;
-        self.act(Request::read_request(text.trim_start_matches('\u{feff}'))?)
+    /// Answers the request of a line, unless scripts run for it first.
+    pub(super) fn answer_request(&mut self, line: usize, request: Request<'_>) {
+        self.line = line;
+        let answer = self.act(request).unwrap_or_else(|why| Some(self.error_answer(why)));
+        self.answers.extend(answer.map(|answer| (line, answer)));
     }
 
     pub(super) fn error_answer(&self, why: Problem) -> Answer {
@@ -273,8 +294,10 @@ impl Dialogue {
     /// Whether this session, or one with the same secret, made the request.
     fn is_own(&self, id: &ApprovalId) -> bool {
         let Some(person) = &self.person else { return false };
-        let stored = person.store.get(id.as_str());
-        stored.is_ok_and(|approval| approval.request.channel.as_ref() == Some(&person.channel))
+        person.store.get(id.as_str()).is_ok_and(|Approval { request, .. }| {
+            let is_here = !self.is_one_of_many || request.session == self.conversation.id();
+            is_here && request.channel.as_ref() == Some(&person.channel)
+        })
     }
 
     fn what_waits(&self) -> String {
@@ -330,17 +353,25 @@ impl Dialogue {
         let snapshot = snapshot.keep_waiting(|id| self.is_own(id));
         let refused = |why: &dyn std::fmt::Display| Problem::new(format!("`restore`: {why}")).help(SNAPSHOT);
         let mut restored = engine.restore(snapshot).map_err(|why| refused(&why))?;
+        if self.log.is_some() && self.written > 0 {
+            let why = "the log already contains this conversation and cannot be rewound";
+            return Err(
+                Problem::new(why).help("send `restore` as the first line, with a log that does not contain this id")
+            );
+        }
+        if restored.id() != self.conversation.id() {
+            let (theirs, ours) = (visible(restored.id()), visible(self.conversation.id()));
+            let belongs = format!("the snapshot belongs to conversation `{theirs}`");
+            if self.is_one_of_many {
+                let help = format!("send `restore` with \"conversation\":\"{theirs}\", as its first line");
+                return Err(Problem::new(format!("{belongs}, the line to `{ours}`")).help(help));
+            }
+            if self.log.is_some() {
+                let help = format!("start the session with --id {theirs}");
+                return Err(Problem::new(format!("{belongs}, the log to `{ours}`")).help(help));
+            }
+        }
         if self.log.is_some() {
-            if self.written > 0 {
-                let why = "the log already contains this conversation and cannot be rewound";
-                return Err(Problem::new(why)
-                    .help("send `restore` as the first line, with a log that does not contain this id"));
-            }
-            if restored.id() != self.conversation.id() {
-                let (theirs, ours) = (visible(restored.id()), visible(self.conversation.id()));
-                let why = format!("the snapshot belongs to conversation `{theirs}`, the log to `{ours}`");
-                return Err(Problem::new(why).help(format!("start the session with --id {theirs}")));
-            }
             restored.begin_log();
         }
         restored.log_results = self.conversation.log_results;

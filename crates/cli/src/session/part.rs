@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::super::lines::not_json;
+use super::super::lines::{Line, not_json};
 use crate::similar::did_you_mean;
 use toolfold::diagnostic::visible;
 
@@ -65,7 +65,9 @@ impl<'de: 'l, 'l> Deserialize<'de> for Pairs<'l> {
     }
 }
 
-pub(super) fn line_members(text: &str) -> Result<Members<'_>, Problem> {
+/// The members of the object that a line contains.
+pub(super) fn line_members(line: &Line) -> Result<Members<'_>, Problem> {
+    let text = line.text.as_deref().map_err(Problem::new)?.trim_start_matches('\u{feff}');
     let raw: &RawValue = serde_json::from_str(text).map_err(|why| Problem::new(not_json(&why)))?;
     if !raw.get().starts_with('{') {
         return Err(Problem::new(format!("expected a JSON object, found {}", json_kind(raw))));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolfold::conversation::{ApprovalId, CallId, LOG_VERSION, OLDEST_LOG_VERSION, Snapshot};
 
-use super::part::{Members, Part, Problem, line_members, member, unknown_key};
+use super::part::{Members, Part, Problem, member, unknown_key};
 
 /// A request: an object with one key, which names its kind.
 #[derive(Debug, JsonSchema)]
@@ -217,8 +217,7 @@ fn reject_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl<'l> Request<'l> {
-    pub(super) fn read_request(text: &'l str) -> Result<Self, Problem> {
-        let mut members = line_members(text)?;
+    pub(super) fn read_request(mut members: Members<'l>) -> Result<Self, Problem> {
         let mut known = REQUESTS.map(|(name, _)| name).to_vec();
         known.push(KEY);
         if let Some((key, _)) = members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
@@ -277,7 +276,7 @@ impl<'l> Request<'l> {
     }
 }
 
-fn yes(part: &Part<'_>) -> Result<Yes, Problem> {
+pub(super) fn yes(part: &Part<'_>) -> Result<Yes, Problem> {
     if part.raw.get() == "true" { Ok(Yes) } else { Err(part.expected("true")) }
 }
 

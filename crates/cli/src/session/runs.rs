@@ -1,6 +1,8 @@
 //! The runs of scripts beside a session, and the lines that wait for them.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
+use std::rc::{Rc, Weak};
 use std::sync::mpsc::SyncSender;
 
 use serde_json::Value;
@@ -14,12 +16,12 @@ use toolfold::catalog::Tool;
 use toolfold::conversation::{CallId, Outcome, PausedTurn};
 use toolfold::diagnostic::Diagnostic;
 
-/// Maximum number of scripts that run at once, as in the gateway; each may use the memory of the
-/// setting `skill_scripts.memory`.
+/// Maximum number of scripts that run at once in the process, as in the gateway; each may use the
+/// memory of the setting `skill_scripts.memory`.
 const MAX_RUNNING: usize = 4;
 
-/// Maximum number of runs that have not ended. A further call fails, so that a host that does not
-/// read answers cannot fill the memory.
+/// Maximum number of runs of a conversation that have not ended. A further call fails, so that a
+/// host that does not read answers cannot fill the memory.
 const MAX_RUNS: usize = 64;
 
 /// The scripts that a session runs itself.
@@ -28,7 +30,16 @@ pub(super) struct Runs {
     ended: SyncSender<Received>,
     /// The runs that have not ended, oldest first.
     runs: VecDeque<Run>,
-    next: u64,
+    process: ProcessRuns,
+}
+
+/// What the runs of all conversations of a process share.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProcessRuns {
+    /// Each run that was started has a weak reference to it.
+    started: Rc<()>,
+    /// The number of the next run.
+    next: Rc<Cell<u64>>,
 }
 
 /// The script of one call.
@@ -42,7 +53,8 @@ pub(super) struct Run {
     tool: Tool,
     input: Value,
     stop: Stop,
-    started: bool,
+    /// Counts the run as one that was started.
+    started: Option<Weak<()>>,
     stopped: bool,
 }
 
@@ -71,8 +83,8 @@ pub(super) enum Form {
 }
 
 impl Runs {
-    pub(super) fn new(scripts: SkillTools, ended: SyncSender<Received>) -> Self {
-        Self { scripts, ended, runs: VecDeque::new(), next: 0 }
+    pub(super) fn new(scripts: SkillTools, ended: SyncSender<Received>, process: ProcessRuns) -> Self {
+        Self { scripts, ended, runs: VecDeque::new(), process }
     }
 
     /// Adds the run of a permitted call.
@@ -84,9 +96,9 @@ impl Runs {
             let why = format!("{MAX_RUNS} runs have not ended; try again when one has");
             return Err(not_run(&tool, &why));
         }
-        let (number, stop) = (self.next, Stop::default());
-        self.next += 1;
-        self.runs.push_back(Run { number, line, at, id, tool, input, stop, started: false, stopped: false });
+        let (number, stop) = (self.process.next.get(), Stop::default());
+        self.process.next.set(number + 1);
+        self.runs.push_back(Run { number, line, at, id, tool, input, stop, started: None, stopped: false });
         Ok(())
     }
 
@@ -95,19 +107,19 @@ impl Runs {
     pub(super) fn start(&mut self) -> Vec<(Run, Ran)> {
         let mut failed = Vec::new();
         for mut run in std::mem::take(&mut self.runs) {
-            let running = self.runs.iter().filter(|run| run.started).count();
-            if run.stopped && !run.started {
+            let running = Rc::weak_count(&self.process.started);
+            if run.stopped && run.started.is_none() {
                 let ran = not_run(&run.tool, "the run was cancelled");
                 failed.push((run, ran));
                 continue;
             }
-            if !run.started && running < MAX_RUNNING {
+            if run.started.is_none() && running < MAX_RUNNING {
                 if let Err(why) = self.spawn(&run) {
                     let ran = not_run(&run.tool, &format!("no thread can be started: {why}"));
                     failed.push((run, ran));
                     continue;
                 }
-                run.started = true;
+                run.started = Some(Rc::downgrade(&self.process.started));
             }
             self.runs.push_back(run);
         }
@@ -123,6 +135,11 @@ impl Runs {
             drop(ended.send(Received::Ran(number, Ran { content, is_error: !ok })));
         };
         std::thread::Builder::new().name("script".to_owned()).spawn(runs).map(drop)
+    }
+
+    /// Whether the run with this number has not ended.
+    pub(super) fn has_run(&self, number: u64) -> bool {
+        self.runs.iter().any(|run| run.number == number)
     }
 
     /// Removes a run that has ended.

@@ -8,14 +8,14 @@ use super::dialogue::Dialogue;
 use super::outcome::{OutcomeAnswer, Ran};
 use super::part::Problem;
 use super::received::Received;
-use super::runs::{Form, Run, Runs, WaitingLine};
+use super::runs::{Form, ProcessRuns, Run, Runs, WaitingLine};
 use toolfold::catalog::Tool;
 use toolfold::conversation::{CallId, Outcome, ToolResult};
 
 impl Dialogue {
     /// Runs scripts itself if the session offers them, and sends their ends to `ended`.
-    pub(super) fn run_scripts(&mut self, ended: SyncSender<Received>) {
-        self.runs = self.scripts.take().map(|scripts| Runs::new(scripts, ended));
+    pub(super) fn run_scripts(&mut self, ended: SyncSender<Received>, process: ProcessRuns) {
+        self.runs = self.scripts.take().map(|scripts| Runs::new(scripts, ended, process));
     }
 
     /// The answer to judged calls; `None` if scripts run for them first.
@@ -69,7 +69,7 @@ impl Dialogue {
         }
         let line = waiting.line;
         let answer = waiting.into_answer(self).unwrap_or_else(|why| Self::error_in(line, why));
-        self.answers.push(answer);
+        self.answers.push((line, answer));
     }
 
     /// Kills the script of a call. The line of the call is answered when the script has ended.

@@ -5,6 +5,7 @@ mod cases;
 mod faults;
 mod hostile;
 mod logs;
+mod many;
 mod messages;
 mod page;
 mod project;
@@ -12,6 +13,7 @@ mod protocol;
 mod racing;
 mod schema;
 mod skills;
+mod types;
 mod undo;
 
 use std::io::{BufRead, BufReader, Write};

@@ -350,3 +350,37 @@ fn scripts_that_are_not_offered_are_reported_with_the_reason() {
         }
     }
 }
+
+/// Two conversations of one process: their scripts run side by side, and cancelling one does not
+/// end the other.
+#[test]
+fn scripts_of_many_conversations_run_in_one_process() {
+    let Some(place) = place(ALLOW) else { return };
+    let mut talk = session(&place, "--many --log logs");
+    let named = |name: &str, mut line: Value| {
+        line["conversation"] = json!(name);
+        line.to_string()
+    };
+    // Four scripts run, and the fifth waits.
+    for (at, name) in ["a", "b", "a", "b", "c"].iter().enumerate() {
+        talk.say(&named(name, call(&format!("s{at}"), "skill_slow", &json!({}))));
+    }
+    let refused = say(&mut talk, &serde_json::from_str(&named("a", json!({"end": true}))).unwrap());
+    assert!(refused["error"]["message"].as_str().unwrap().contains("scripts run"), "{refused}");
+    let other = say(&mut talk, &serde_json::from_str(&named("b", json!({"cancel": "s0"}))).unwrap());
+    assert!(other["error"]["message"].as_str().unwrap().contains("no script runs for call `s0`"), "{other}");
+    let mut ended = Vec::new();
+    for (name, id) in [("a", "s0"), ("c", "s4"), ("b", "s1"), ("a", "s2"), ("b", "s3")] {
+        talk.say(&named(name, json!({"cancel": id})));
+        for _ in 0..2 {
+            let answer: Value = serde_json::from_str(&talk.until(&|_| true)).unwrap();
+            assert_eq!(answer["conversation"], name, "{answer}");
+            ended.extend(answer.get("line").cloned());
+        }
+    }
+    assert_eq!(ended, [1, 5, 2, 3, 4], "each line has its answer");
+    // The end of the input ends what runs, and logs it.
+    talk.say(&named("a", call("last", "skill_slow", &json!({}))));
+    let done = say(&mut talk, &serde_json::from_str(&named("b", json!({"end": true}))).unwrap());
+    assert_eq!(done["ended"], true, "{done}");
+}

@@ -11,7 +11,7 @@ use toolfold_testing::faults;
 use super::{Place, Session, call};
 
 /// A conversation with every kind of outcome. Its policy requires an approval in the middle.
-fn script() -> Vec<Value> {
+pub(super) fn script() -> Vec<Value> {
     let expand = |id: &str, category: &str| call(id, "expand_tools", json!({"categories": [category]}));
     vec![
         json!({"tools": true}),

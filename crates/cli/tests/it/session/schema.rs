@@ -27,7 +27,7 @@ fn the_committed_file_is_the_schema() {
 }
 
 /// Lines of a whole conversation, each answered without an error.
-fn lines() -> Vec<Value> {
+pub(super) fn lines() -> Vec<Value> {
     vec![
         json!({"tools": true}),
         json!({"tools": {"count": true, "entries": true}}),

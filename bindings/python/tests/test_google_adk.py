@@ -10,14 +10,18 @@ import pytest
 
 pytest.importorskip("google.adk", reason="the registry does not offer google-adk")
 from dialogue import ARMS, Dialogue  # noqa: E402
+from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions.in_memory_session_service import InMemorySessionService  # noqa: E402
+from google.adk.tools.agent_tool import AgentTool  # noqa: E402
 from google.genai import types  # noqa: E402
 from hosts.asking import DELETE, asking  # noqa: E402
+from hosts.asking_google_adk import Model  # noqa: E402
 from hosts.google_adk import SESSION, asked_in, reply, runner, say  # noqa: E402
 from hosts.rules import adk_agent  # noqa: E402
 
 from toolfold.google_adk import FoldedToolset  # noqa: E402
-from toolfold.testing import POLICY  # noqa: E402
+from toolfold.testing import POLICY, Script  # noqa: E402
 
 
 async def talk(dialogue: Dialogue, yes: bool, arm: str = "lean") -> None:
@@ -56,6 +60,16 @@ def test_an_opened_tool_is_in_the_next_request_of_the_run() -> None:
     own.run()
     first, second = [[one for one in tools if one.name == "rename_sheet"] for tools, _ in own.requests]
     assert "old_name" not in str(first) and "old_name" in str(second)
+
+
+@pytest.mark.parametrize("arm", ["lean", "index"])
+def test_an_agent_in_a_tool_runs_nothing_that_requires_approval(arm: str, tmp_path: Path) -> None:
+    """It has its own session, which no one can answer."""
+    own: Any = asking("google_adk")([DELETE], arm, tmp_path)
+    model = Model(model="scripted", own=Script([("a", {"request": "x"})]))
+    outer = LlmAgent(name="outer", model=model, tools=[AgentTool(own.runner.agent)])
+    own.runner = Runner(app_name="app", agent=outer, session_service=InMemorySessionService())
+    assert not own.start() and own.ran == [] and own.states() == ["pending"]
 
 
 @pytest.mark.parametrize("policy", [POLICY, None], ids=["toolfold", "tool"])

@@ -5,7 +5,9 @@
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
 session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
-the messages of each request. Function middleware sees calls by the names of their tools under every arm.
+the messages of each request. Function middleware sees calls by the names of their tools under every arm. Function middleware listed
+before ``folded.middleware`` sees every call and answer; middleware listed after it sees only the calls that run, with the real
+tools and the results of tools: list middleware that ends a run there.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from agent_framework import (
     FunctionMiddleware,
     FunctionTool,
     Message,
+    MiddlewareTermination,
     tool,
 )
 
@@ -103,12 +106,23 @@ class Folded:
         return request.to_function_approval_response(approved=True)
 
 
-async def _ungated(**_: Any) -> str:
-    raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+class _FoldedTool(FunctionTool):
+    """A tool as the model sees it. The gate names the real tool, which runs instead."""
+
+    async def invoke(
+        self, *, arguments: Any = None, context: FunctionInvocationContext | None = None, tool_call_id: str | None = None, **_: Any
+    ) -> Any:
+        real = context.metadata.get(MEMBER) if context else None
+        if context is None or not isinstance(real, FunctionTool):
+            raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+        inner = FunctionInvocationContext(
+            function=real, arguments=arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
+        )
+        return await real.invoke(arguments=arguments, context=inner, tool_call_id=tool_call_id)
 
 
 def _tool(name: str, about: str, schema: dict[str, Any], mode: Any) -> FunctionTool:
-    return FunctionTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
+    return _FoldedTool(name=name, description=about, input_model=schema, func=lambda **_: "", approval_mode=mode)
 
 
 def _copy(own: FunctionTool) -> FunctionTool:
@@ -195,9 +209,10 @@ class _Gate(FunctionMiddleware):
                 context.result = self._ask(context, arguments)
             case Forward(target=target) as forward:
                 real = self._folded.real[target]
-                asks = real.approval_mode == "always_require" and not approved
-                running = None if asks else self._run(context, conversation, real, forward)
-                context.result = await running if running else self._ask(context, arguments)
+                if real.approval_mode == "always_require" and not approved:
+                    context.result = self._ask(context, arguments)
+                else:
+                    await self._run(context, call_next, conversation, real, forward)
 
     def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
         """Returns the framework's approval request, bound to the call."""
@@ -208,13 +223,22 @@ class _Gate(FunctionMiddleware):
         return Content.from_function_approval_request(id=own or call_id, function_call=call)
 
     async def _run(
-        self, context: FunctionInvocationContext, conversation: Conversation, real: FunctionTool, forward: Forward
-    ) -> Any:
-        inner = FunctionInvocationContext(
-            function=real, arguments=forward.arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
-        )
-        with self._folded.folder.running(conversation, forward):
-            result = await real.invoke(arguments=forward.arguments, context=inner, tool_call_id=forward.id)
+        self, context: FunctionInvocationContext, call_next: Next, conversation: Conversation, real: FunctionTool, forward: Forward
+    ) -> None:
+        """Runs a call. Middleware after this one gets the real tool and the arguments that were checked."""
+        given, ended = (context.function, context.arguments), None
+        context.function, context.arguments, context.metadata[MEMBER] = real, forward.arguments, real
+        try:
+            with self._folded.folder.running(conversation, forward):
+                try:
+                    await call_next()
+                except MiddlewareTermination as why:
+                    ended = why
+        finally:
+            context.function, context.arguments = given
         conversation.report_result(forward.id)
-        note = note_of(conversation, forward)
-        return [Content.from_text(note), *result] if note else result
+        if note := note_of(conversation, forward):
+            result = context.result if isinstance(context.result, list) else [Content.from_text(str(context.result))]
+            context.result = [Content.from_text(note), *result]
+        if ended:
+            raise ended

@@ -79,3 +79,20 @@ def test_a_payload_that_is_not_an_edit_runs_the_call_unchanged(tmp_path: Path, p
     assert agent.start() and not agent.answer(dict(DELETE[1]) if policy else {"days": 1})
     assert agent.ran == [DELETE] and agent.states() == (["consumed"] if policy else [])
     assert "A person changed" not in agent.read[-1]
+
+
+def test_callbacks_get_the_names_of_tools_and_the_toolset_adds_itself_once() -> None:
+    script = [("expand_tools", {"tools": ["list_sheets"]}), DELETE]
+    own, seen = adk_agent("index", script), list[str]()
+
+    def after_model(callback_context: Any, llm_response: Any) -> None:
+        seen.extend(part.function_call.name for part in llm_response.content.parts if part.function_call)
+
+    def before_tool(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
+        agent = tool_context.get_invocation_context().agent
+        counted.append((len(agent.canonical_before_model_callbacks), len(agent.canonical_after_model_callbacks)))
+
+    counted: list[tuple[int, int]] = []
+    own.agent.after_model_callback, own.agent.before_tool_callback = after_model, before_tool
+    own.run()
+    assert seen == ["expand_tools", "delete_sheet"] and own.ran == [DELETE[1]] and counted == [(1, 2)] * 2

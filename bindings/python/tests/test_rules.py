@@ -85,7 +85,7 @@ def test_langchains_human_in_the_loop_after_toolfold(arm: str) -> None:
     from langchain.agents.middleware import HumanInTheLoopMiddleware
     from langgraph.types import Command
 
-    own = langchain_agent(arm, HumanInTheLoopMiddleware({"delete_sheet": True}), first=False)
+    own = langchain_agent(arm, HumanInTheLoopMiddleware({"delete_sheet": True}))
     asked = own.agent.invoke(GO, THREAD)["__interrupt__"][0].value["action_requests"]
     assert [(one["name"], one["args"]) for one in asked] == [DELETE] and own.ran == []
     edited = {**DELETE[1], "sheet_name": "Other"}
@@ -133,7 +133,7 @@ def test_langchains_model_does_not_read_the_name_that_continues_a_run() -> None:
     from hosts.rules import langchain_agent
 
     wrong = (DELETE[0], {"file_path": "q.xlsx"})
-    own = langchain_agent("lean", None, script=[wrong, DELETE], return_direct=True)
+    own = langchain_agent("lean", script=[wrong, DELETE], return_direct=True)
     assert own.agent.invoke(GO, THREAD)["messages"][-1].content == "delete_sheet ran"
     assert len(own.requests) == 2 and "toolfold_answer" not in str(own.requests)
 

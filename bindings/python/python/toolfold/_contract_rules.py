@@ -19,7 +19,7 @@ def hooks(make: Make) -> None:
     expect(agent.hooked == [RENAME[0]] and agent.ran == [RENAME], f"the hooks got {agent.hooked}, and {agent.ran} ran")
 
 
-@cell("a rule of the framework that ends a run applies to the results of tools, and not to answers of toolfold", feature="rules that end a run")
+@cell("a rule of the framework that ends a run applies to the results of tools, and not to answers of toolfold", feature="rules that end a run at the result of a tool")
 def stop_rule(make: Make) -> None:
     agent = make(INVALID, RENAME, OTHER, ends=True)
     agent.start()

@@ -71,6 +71,7 @@ mod turn;
 mod unread;
 
 pub use answer::ToolResult;
+pub use at_host::CallEnd;
 pub use error::{CallError, RestoreError, StartError};
 pub use event::{Event, LOG_VERSION, LogRecord, OLDEST_LOG_VERSION};
 pub use facts::{Answer, ForwardNotes};

@@ -98,7 +98,7 @@ impl Conversation {
         let answer = self.wire().answer_message(answered, &content, result.is_error);
         // Including the note, as the model reads it.
         let stored = ToolResult { content: content.into_owned(), is_error: result.is_error };
-        self.finished(own, !stored.is_error, Some(&stored));
+        self.finished(own, (!stored.is_error).into(), Some(&stored));
         Ok(answer)
     }
 }

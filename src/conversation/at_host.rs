@@ -9,12 +9,48 @@ use crate::engine::CallRef;
 /// first.
 const MAX_IN_FLIGHT: usize = 256;
 
+/// How a forwarded call ended at the host. `true` converts to `Succeeded`, `false` to `Failed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallEnd {
+    /// The tool ran and succeeded.
+    Succeeded,
+    /// The tool ran and failed, or may have run.
+    Failed,
+    /// The tool never received the call, because its server was unavailable. The same call is not
+    /// held back as one that keeps failing. For rules over earlier calls it counts as failed, and
+    /// its approval is used.
+    NotRun,
+}
+
+impl CallEnd {
+    /// The end that an [`Event::Finished`] contains.
+    pub(super) fn new(ok: bool, not_run: bool) -> Self {
+        if not_run { Self::NotRun } else { ok.into() }
+    }
+
+    /// The outcome in an audit record.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "ok",
+            Self::Failed => "failed",
+            Self::NotRun => "not_run",
+        }
+    }
+}
+
+impl From<bool> for CallEnd {
+    fn from(ok: bool) -> Self {
+        if ok { Self::Succeeded } else { Self::Failed }
+    }
+}
+
 impl Conversation {
-    /// Reports that the host ran a forwarded call whose result it wraps itself. Ignores an id that
+    /// Reports the end of a forwarded call whose result the host wraps itself. Ignores an id that
     /// is not at the host, because its result was already reported.
-    pub fn report_result(&mut self, id: &CallId, ok: bool) {
+    pub fn report_result(&mut self, id: &CallId, end: impl Into<CallEnd>) {
         if let Some(own) = self.state.at_host(id) {
-            self.finished(&own, ok, None);
+            self.finished(&own, end.into(), None);
         }
     }
 
@@ -32,7 +68,7 @@ impl Conversation {
 
     /// Logs the end of the call remembered under `own`, with its result if the conversation wraps
     /// it.
-    pub(super) fn finished(&mut self, own: &CallId, ok: bool, result: Option<&ToolResult>) {
+    pub(super) fn finished(&mut self, own: &CallId, end: CallEnd, result: Option<&ToolResult>) {
         let began = self.in_flight.shift_remove(own);
         self.paused.shift_remove(own);
         if !self.state.is_at_host(own) {
@@ -40,7 +76,7 @@ impl Conversation {
         }
         if let Some(policy) = self.engine.policy().filter(|_| !self.recalling) {
             let identity = self.state.calls.get(own).map(|record| record.identity.clone()).unwrap_or_default();
-            policy.note_outcome(&self.call_ref(own, &identity), ok, began.as_ref());
+            policy.note_outcome(&self.call_ref(own, &identity), end.name(), began.as_ref());
         }
         let (digest, content) = match result {
             Some(result) => {
@@ -49,7 +85,8 @@ impl Conversation {
             }
             None => (None, None),
         };
-        self.record_event(Event::Finished { id: own.clone(), ok, digest, content });
+        let (ok, not_run) = (end == CallEnd::Succeeded, end == CallEnd::NotRun);
+        self.record_event(Event::Finished { id: own.clone(), ok, not_run, digest, content });
         self.drop_results_if_closed(own);
     }
 

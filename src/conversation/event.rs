@@ -190,6 +190,9 @@ pub enum Event {
         id: CallId,
         /// Whether it succeeded.
         ok: bool,
+        /// Whether it never ran, because its server was unavailable. It has not succeeded either.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        not_run: bool,
         /// SHA-256 of the result's text in hexadecimal digits; absent if the host wraps results
         /// itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]

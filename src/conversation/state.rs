@@ -11,7 +11,7 @@ use super::breaker::Breaker;
 use super::event::Event;
 use super::results::StoredResults;
 use super::unread::Unread;
-use super::{ApprovalId, CallId, ReplyKind};
+use super::{ApprovalId, CallEnd, CallId, ReplyKind};
 use crate::name::{CategoryName, ToolName};
 use crate::profile::{Arm, Delivery, Expanded};
 use crate::skill::{ActiveSet, ActiveSkill};
@@ -221,7 +221,7 @@ impl State {
                 let (content, reason) = (content.clone(), reason.clone());
                 self.became(id, Became::Refused { content, reason });
             }
-            Event::Finished { id, ok, .. } => self.finished(id, *ok),
+            Event::Finished { id, ok, not_run, .. } => self.finished(id, CallEnd::new(*ok, *not_run)),
             Event::Branched { .. } => self.branches += 1,
             Event::Counted { .. } => {}
         }

@@ -135,7 +135,7 @@ impl Conversation {
                         (None, None) => false,
                     });
                     if let Some((own, ..)) = place.map(|at| open.remove(at)) {
-                        self.finished(&own, ok, None);
+                        self.finished(&own, ok.into(), None);
                     }
                 }
             }

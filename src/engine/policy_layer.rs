@@ -264,7 +264,7 @@ impl PolicyLayer {
 
     /// Records the outcome of a call that ran. A failure is ignored because nothing depends on the
     /// record.
-    pub(crate) fn note_outcome(&self, call_ref: &CallRef<'_>, ok: bool, began: Option<&InFlight>) {
+    pub(crate) fn note_outcome(&self, call_ref: &CallRef<'_>, outcome: &str, began: Option<&InFlight>) {
         if let Some(snapshots) = &self.snapshots {
             snapshots.ended(call_ref.conversation, call_ref.own);
         }
@@ -273,7 +273,7 @@ impl PolicyLayer {
         call_ref.conversation.clone_into(&mut entry.session);
         call_ref.label.clone_into(&mut entry.call_id);
         entry.call = self.counted_call(call_ref);
-        entry.outcome = Some(if ok { "ok" } else { "failed" }.to_owned());
+        entry.outcome = Some(outcome.to_owned());
         if let Some(began) = began {
             entry.tool.clone_from(&began.tool);
             entry.origin = Some(began.origin.clone());

@@ -5,7 +5,7 @@ mod circles;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolfold::catalog::Catalog;
-use toolfold::conversation::{Conversation, LogRecord, Outcome, Reply, ReplyKind};
+use toolfold::conversation::{CallEnd, Conversation, LogRecord, Outcome, Reply, ReplyKind};
 use toolfold::engine::{Engine, Experiment};
 use toolfold::profile::{Arm, ToolProfile};
 use toolfold::wire::Wire;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use toolfold::conversation::{self, ApprovalId, CallId, ToolResult, TurnError};
+use toolfold::conversation::{self, ApprovalId, CallEnd, CallId, ToolResult, TurnError};
 use toolfold::wire::Message;
 use toolfold_cli::edge::now_ms;
 
@@ -202,15 +202,15 @@ impl Conversation {
         wired(py, &text)
     }
 
-    /// Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
-    /// not at the host is ignored.
+    /// Reports the end of a forwarded call whose result the host wraps itself. Ignores other calls.
     ///
     /// :param id: the id of the call: ``Forward.id``.
     /// :param ok: whether the tool succeeded.
-    #[pyo3(signature = (id, ok=true))]
-    fn report_result(&self, py: Python<'_>, id: &str, ok: bool) -> PyResult<()> {
+    /// :param not_run: whether the call never ran, its server being unavailable; overrides ``ok``.
+    #[pyo3(signature = (id, ok=true, *, not_run=false))]
+    fn report_result(&self, py: Python<'_>, id: &str, ok: bool, not_run: bool) -> PyResult<()> {
         self.with_locked(py, |own| {
-            own.report_result(&CallId::from(id), ok);
+            own.report_result(&CallId::from(id), if not_run { CallEnd::NotRun } else { ok.into() });
             Ok(())
         })
     }

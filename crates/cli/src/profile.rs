@@ -9,10 +9,11 @@ use serde::Serialize;
 use super::builtin;
 use super::input::{InputArgs, configured_tools, load_tools, profile_text};
 use super::output::{BOLD, Failure, GOOD, Outcome, describe, emit, emit_json};
+use super::published::print_profile_schema;
 use super::source::SourceArgs;
 use toolfold::catalog::Catalog;
 use toolfold::diagnostic::Diagnostic;
-use toolfold::profile::{Tier, ToolProfile, profile_schema};
+use toolfold::profile::{Tier, ToolProfile};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ProfileCommand {
@@ -85,7 +86,7 @@ pub(super) fn run_profile(command: &ProfileCommand) -> Outcome {
         ProfileCommand::Check(args) => check_profile(args),
         ProfileCommand::Derive(args) => derive(args),
         ProfileCommand::Schema => {
-            emit(&format!("{:#}\n", profile_schema().to_value()))?;
+            print_profile_schema()?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -1,12 +1,12 @@
 //! The published schemas: `--schema` of every command that writes JSON.
 //!
-//! [`ALL`] is the only list. A schema is derived from the type that the command writes, and the
-//! flag `--schema` is added to every command of the list.
+//! [`ALL`] is the only list. A schema is derived from the type that the command writes, by a test
+//! that packs it: the code that derives schemas is 1.3 MB. The flag `--schema` is added to every
+//! command of the list.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::audit::{Checkpoint, Sealed};
 use toolfold::policy::{Approval, Compared, Explanation, Grant, Learned};
@@ -22,34 +22,46 @@ pub(super) struct Published {
     command: &'static str,
     /// Whether the command writes one value per line.
     lines: bool,
+    #[cfg(test)]
     make: fn() -> Value,
 }
 
+/// The schemas of [`ALL`] and of profile files, a JSON object by command, deflated.
+static PACKED: &[u8] = include_bytes!("published.deflate.bin");
+
+/// The maximum size of the unpacked schemas.
+const MAX_BYTES: usize = 4 << 20;
+
 /// Every command that writes JSON.
 pub(super) const ALL: [Published; 48] = [
-    Published::lines("session", super::session::session_schema),
+    Published {
+        command: "session",
+        lines: true,
+        #[cfg(test)]
+        make: super::session::session_schema,
+    },
     Published::value::<toolfold_measure::report::Report>("report"),
     Published::value::<super::expand::Answer>("expand"),
     Published::value::<super::search::Answer>("search"),
     Published::value::<super::gateway::doctor::Report>("gateway doctor"),
-    Published::lines("gateway login", schema_of::<super::gateway::login::LoginLine>),
+    Published::lines::<super::gateway::login::LoginLine>("gateway login"),
     Published::value::<super::gateway::login::LogoutAnswer>("gateway logout"),
     Published::value::<super::profile::CheckAnswer>("profile check"),
     Published::value::<Vec<super::skills::SkillRow>>("skills list"),
-    Published::lines("skills validate", schema_of::<super::skills::Verdicts>),
+    Published::lines::<super::skills::Verdicts>("skills validate"),
     Published::value::<Activation>("skills activate"),
     Published::value::<super::skills::DoctorAnswer>("skills doctor"),
     Published::value::<super::skills::RunAnswer>("skills run"),
     Published::value::<Vec<Diagnostic>>("skills lint"),
     Published::value::<Vec<Instructions>>("skills instructions"),
     Published::value::<super::configuration::Config>("config"),
-    Published::lines("count", schema_of::<super::count::CountLine>),
+    Published::lines::<super::count::CountLine>("count"),
     Published::value::<super::policy::CheckAnswer>("policy check"),
     Published::value::<Explanation>("policy explain"),
     Published::value::<Learned>("policy learn"),
     Published::value::<Compared>("policy diff"),
     Published::value::<Vec<Diagnostic>>("policy lint"),
-    Published::lines("policy eval", schema_of::<toolfold::policy::eval::Evaluated>),
+    Published::lines::<toolfold::policy::eval::Evaluated>("policy eval"),
     Published::value::<Vec<Approval>>("approvals list"),
     Published::value::<super::approver_key::InitAnswer>("approvals init"),
     Published::value::<super::approvals::ApproveAnswer>("approvals approve"),
@@ -59,14 +71,14 @@ pub(super) const ALL: [Published; 48] = [
     Published::value::<Vec<Grant>>("grants list"),
     Published::value::<super::pins::PinsAnswer>("pins list"),
     Published::value::<super::grants::RevokeAnswer>("grants revoke"),
-    Published::lines("audit tail", schema_of::<Sealed>),
+    Published::lines::<Sealed>("audit tail"),
     Published::value::<super::audit::VerifyAnswer>("audit verify"),
     Published::value::<Checkpoint>("audit checkpoint"),
     Published::value::<super::undo::UndoAnswer>("undo"),
     Published::value::<super::log::LogReport>("log"),
     Published::value::<Comparison>("ab"),
     Published::value::<AbReport>("ab report"),
-    Published::lines("ab show", schema_of::<super::ab::transcripts::Transcript>),
+    Published::lines::<super::ab::transcripts::Transcript>("ab show"),
     Published::value::<toolfold_measure::check::CheckAnswer>("check"),
     Published::value::<toolfold_measure::check::DiffAnswer>("diff"),
     Published::value::<toolfold_measure::lint::Lint>("lint"),
@@ -87,33 +99,26 @@ enum AbReport {
 }
 
 impl Published {
+    #[cfg_attr(
+        not(test),
+        expect(clippy::extra_unused_type_parameters, reason = "only the test derives the schema of the type")
+    )]
     const fn value<T: JsonSchema>(command: &'static str) -> Self {
-        Self { command, lines: false, make: schema_of::<T> }
-    }
-
-    const fn lines(command: &'static str, make: fn() -> Value) -> Self {
-        Self { command, lines: true, make }
-    }
-
-    /// The schema as a document of JSON Schema 2020-12.
-    fn schema(self) -> Value {
-        let mut schema = (self.make)();
-        if self.lines
-            && let Some(members) = schema.as_object_mut()
-            && !members.contains_key("description")
-        {
-            members.insert("description".to_owned(), json!("One line of the output."));
+        Self {
+            command,
+            lines: false,
+            #[cfg(test)]
+            make: tests::schema_of::<T>,
         }
-        schema
+    }
+
+    const fn lines<T: JsonSchema>(command: &'static str) -> Self {
+        Self { lines: true, ..Self::value::<T>(command) }
     }
 
     fn named(command: &str) -> Option<Self> {
         ALL.into_iter().find(|own| own.command == command)
     }
-}
-
-fn schema_of<T: JsonSchema>() -> Value {
-    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
 }
 
 /// Adds `--schema` to every command of [`ALL`].
@@ -144,7 +149,23 @@ pub(super) fn asked_schema(matches: &ArgMatches) -> Option<Published> {
 }
 
 pub(super) fn print_schema(published: Published) -> Result<(), Failure> {
-    emit(&format!("{:#}\n", published.schema()))
+    print_packed(published.command)
+}
+
+/// Prints the schema of profile files.
+pub(super) fn print_profile_schema() -> Result<(), Failure> {
+    print_packed(PROFILE)
+}
+
+const PROFILE: &str = "profile schema";
+
+fn print_packed(key: &str) -> Result<(), Failure> {
+    let unpacked = miniz_oxide::inflate::decompress_to_vec_with_limit(PACKED, MAX_BYTES).unwrap_or_default();
+    let schemas: Map<String, Value> = serde_json::from_slice(&unpacked).unwrap_or_default();
+    match schemas.get(key) {
+        Some(schema) => emit(&format!("{schema:#}\n")),
+        None => Err(Failure::wrong(format_args!("this build contains no schema of `{key}`"))),
+    }
 }
 
 /// Every command with `--schema`, and whether it writes one value per line.
@@ -155,9 +176,42 @@ pub fn published_commands() -> impl Iterator<Item = (&'static str, bool)> {
 #[cfg(test)]
 mod tests {
     use clap::{Command, CommandFactory};
+    use schemars::JsonSchema;
+    use schemars::generate::SchemaSettings;
+    use serde_json::{Map, Value, json};
 
-    use super::ALL;
+    use super::{ALL, PACKED, PROFILE};
     use crate::Cli;
+
+    pub(super) fn schema_of<T: JsonSchema>() -> Value {
+        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+    }
+
+    /// `TOOLFOLD_PACK=1 cargo test -p toolfold-cli --lib packed` writes what the command prints.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "it writes a source file, on demand")]
+    fn packed_schemas_are_those_of_the_types() {
+        let mut all = Map::new();
+        for own in ALL {
+            let mut schema = (own.make)();
+            let members = schema.as_object_mut().unwrap();
+            if own.lines && !members.contains_key("description") {
+                members.insert("description".to_owned(), json!("One line of the output."));
+            }
+            all.insert(own.command.to_owned(), schema);
+        }
+        all.insert(PROFILE.to_owned(), toolfold::profile::profile_schema().to_value());
+        let text = serde_json::to_vec(&all).unwrap();
+        let mut unpacked = miniz_oxide::inflate::decompress_to_vec(PACKED).unwrap_or_default();
+        // The same schemas keep their bytes: versions of the compressor differ.
+        if std::env::var_os("TOOLFOLD_PACK").is_some() && unpacked != text {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/published.deflate.bin");
+            std::fs::write(path, miniz_oxide::deflate::compress_to_vec(&text, 9)).unwrap();
+            unpacked = text.clone();
+        }
+        assert!(unpacked == text, "types have changed: TOOLFOLD_PACK=1 cargo test -p toolfold-cli --lib packed");
+        assert!(text.len() <= super::MAX_BYTES);
+    }
 
     #[test]
     fn every_command_with_json_has_a_schema() {

@@ -179,13 +179,12 @@ impl Message {
     /// # Errors
     /// [`Fault`] if the text is not a JSON object, or not a JSON-RPC message.
     pub fn from_json(text: &str) -> Result<Self, Fault> {
+        // Some runtimes write a byte order mark first; a reader may ignore it (RFC 8259, 8.1).
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         // An array would be read as a message whose members are in a fixed order.
         if text.trim_start().starts_with('[') {
-            return Err(fault(
-                code::INVALID_REQUEST,
-                "batches are not supported; send one message at a time".to_owned(),
-                None,
-            ));
+            let why = "batches are not supported; send one message at a time";
+            return Err(fault(code::INVALID_REQUEST, why.to_owned(), None));
         }
         let fields: Fields<'_> = match serde_json::from_str(text) {
             Ok(fields) => fields,
@@ -365,9 +364,9 @@ mod tests {
 
     #[test]
     fn a_message_is_one_line() {
-        let text = "{\"jsonrpc\":\"2.0\",\"id\":1,\r\n\"result\":{\n\"a\":\"\\n\"}}";
+        let text = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\r\n\"result\":{\n\"a\":\"\\n\"}}";
         let out = Message::from_json(text).unwrap().to_text();
-        assert!(!out.contains(['\n', '\r']) && out.contains(r#""a":"\n""#), "{out}");
+        assert!(!out.contains(['\n', '\r', '\u{feff}']) && out.contains(r#""a":"\n""#), "{out}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::State;
 use super::record::{Became, CallRecord};
-use crate::conversation::CallId;
+use crate::conversation::{CallEnd, CallId};
 
 /// The minimum number of remembered calls; the oldest are dropped first. A dropped id is judged as
 /// new.
@@ -91,16 +91,17 @@ impl State {
         self.remembered = self.calls.values().map(|record| record.became.bytes()).sum();
     }
 
-    pub(super) fn finished(&mut self, id: &CallId, succeeded: bool) {
+    pub(super) fn finished(&mut self, id: &CallId, end: CallEnd) {
         let Some(record) = self.calls.get_mut(id) else { return };
         match &mut record.became {
-            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(succeeded),
+            Became::Forwarded { ok, .. } | Became::Resumed { ok, .. } => *ok = Some(end == CallEnd::Succeeded),
             _ => return,
         }
-        if succeeded {
-            self.breaker.succeeded(&record.digest);
-        } else {
-            self.breaker.failed(&record.digest);
+        match end {
+            CallEnd::Succeeded => self.breaker.succeeded(&record.digest),
+            CallEnd::Failed => self.breaker.failed(&record.digest),
+            // The model did nothing wrong: the same call is right once the server is back.
+            CallEnd::NotRun => {}
         }
     }
 

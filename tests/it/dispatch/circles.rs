@@ -43,6 +43,24 @@ fn a_call_failing_at_the_host_is_held_back_twice() {
 }
 
 #[test]
+fn a_call_that_its_tool_never_received_is_not_held_back() {
+    let mut session = session(Arm::Stable);
+    let same = call("read_a", json!({"path": "x"}));
+    let mut ends = vec![CallEnd::NotRun; 6];
+    // It does not reset the count of real failures either.
+    ends.extend([CallEnd::Failed, CallEnd::NotRun, CallEnd::Failed, CallEnd::NotRun, CallEnd::Failed]);
+    for end in ends {
+        let same = same.again();
+        assert_eq!(forwarded(&session.dispatch(&same)).0, "read_a");
+        session.report_result(&same.id(), end);
+    }
+    assert_eq!(reply(session.dispatch(&same.again())).answer.kind, ReplyKind::Loop);
+    let log = serde_json::to_value(session.take_log(0)).unwrap();
+    let log = log.as_array().unwrap();
+    assert_eq!(log.iter().filter(|record| record["not_run"] == true && record["ok"] == false).count(), 8, "{log:?}");
+}
+
+#[test]
 fn lookups_without_a_call_get_a_directive() {
     let mut session = session(Arm::Stable);
     let lookup = call("expand_tools", json!({"categories": ["write"]}));

@@ -413,13 +413,13 @@ class Conversation:
         Reads skills that have changed on disk; call it between turns. Returns whether the array may
         have changed. An active skill keeps its text until it is activated again.
         """
-    def report_result(self, id: str, ok: bool = True) -> None:
+    def report_result(self, id: str, ok: bool = True, *, not_run: bool = False) -> None:
         """
-        Reports that the host ran a forwarded call, if the host wraps results itself. A call that is
-        not at the host is ignored.
+        Reports the end of a forwarded call whose result the host wraps itself. Ignores other calls.
 
         :param id: the id of the call: ``Forward.id``.
         :param ok: whether the tool succeeded.
+        :param not_run: whether the call never ran, its server being unavailable; overrides ``ok``.
         """
     def resume(self, approval: str) -> Reply | Forward | Confirm | Refuse:
         """

@@ -18,7 +18,9 @@ use super::part::Problem;
 use super::request::{CallAsked, Keyed, REQUESTS, Request, ResultGiven, ToolsAsked};
 use super::runs::{Form, Runs, WaitingLine};
 use crate::similar::did_you_mean;
-use toolfold::conversation::{ApprovalId, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult};
+use toolfold::conversation::{
+    ApprovalId, CallEnd, Conversation, LogRecord, ModelCall, Outcome, Resumed, Snapshot, ToolResult,
+};
 use toolfold::diagnostic::visible;
 use toolfold::policy::{Approval, ApprovalError};
 use toolfold::tokens::{Encoding, Meter, Tiktoken, TokenCounter, count_tools};
@@ -96,7 +98,8 @@ impl Dialogue {
             Request::Message(message) => return self.message(message),
             Request::Result(result) => self.result(result)?,
             Request::Finished(finished) => {
-                self.conversation.report_result(&finished.id, finished.ok);
+                let end = if finished.not_run { CallEnd::NotRun } else { finished.ok.into() };
+                self.conversation.report_result(&finished.id, end);
                 Answer::Finished(FinishedAnswer { id: finished.id, finished: finished.ok })
             }
             Request::Pause(id) => {

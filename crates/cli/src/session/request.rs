@@ -170,6 +170,10 @@ pub(super) struct Finished {
     pub(super) id: CallId,
     /// Whether it succeeded.
     pub(super) ok: bool,
+    /// Whether the tool never received it, because its server was unavailable. Only with
+    /// `"ok": false`.
+    #[schemars(default)]
+    pub(super) not_run: bool,
 }
 
 #[derive(Debug)]
@@ -250,10 +254,7 @@ impl<'l> Request<'l> {
             "pause" => Self::Pause(part.as_text()?.into()),
             "cancel" => Self::Cancel(part.as_text()?.into()),
             "result" => Self::Result(result(part)?),
-            "finished" => {
-                let members = part.object(&["id", "ok"], &[])?;
-                Self::Finished(Finished { id: call_id(&members)?.into(), ok: flag(&members, "ok")? })
-            }
+            "finished" => Self::Finished(finished(part)?),
             "accept" => Self::Accept(approval(part)?),
             "reject" => Self::Reject(rejection(part)?),
             "resume" => Self::Resume(approval(part)?),
@@ -320,6 +321,15 @@ fn result(part: &Part<'_>) -> Result<ResultGiven, Problem> {
         None => return Err(part.expected("an object")),
     };
     Ok(ResultGiven { id: call_id(&members)?.into(), content, is_error: flag(&members, "is_error")? })
+}
+
+fn finished(part: &Part<'_>) -> Result<Finished, Problem> {
+    let members = part.object(&["id", "ok"], &["not_run"])?;
+    let (id, ok, not_run) = (call_id(&members)?.into(), flag(&members, "ok")?, flag(&members, "not_run")?);
+    if ok && not_run {
+        return Err(Problem::new("a call that was not run has not succeeded: write `\"ok\": false`"));
+    }
+    Ok(Finished { id, ok, not_run })
 }
 
 fn rejection(part: &Part<'_>) -> Result<Rejection, Problem> {

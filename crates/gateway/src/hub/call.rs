@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tokio::time::Instant;
-use toolfold::conversation::{Forward, Outcome, ReplyKind};
+use toolfold::conversation::{CallEnd, Forward, Outcome, ReplyKind};
 
 use super::context::Context;
 use super::context::Lifecycle;
@@ -132,7 +132,7 @@ impl View {
     /// Answers a decided call that no server gets.
     pub(super) fn not_run(&mut self, upstream: &Upstream, client: &Client, id: &Id, forward: &Forward, why: &str) {
         if let Some(view) = &mut self.shown {
-            view.conversation.report_result(&forward.id, false);
+            view.conversation.report_result(&forward.id, CallEnd::NotRun);
         }
         let text = format!("{} was not run: {why}", forward.name);
         reply(client, id, Ok(upstream.context.text_result(&text, true)));
@@ -154,7 +154,8 @@ impl View {
             Err(_) => true,
         };
         if let Some(view) = self.shown.as_mut().filter(|_| !asks_back) {
-            view.conversation.report_result(call, !failed);
+            let unsent = matches!(cause, Some(Cause::NotSent | Cause::LoginNeeded));
+            view.conversation.report_result(call, if unsent { CallEnd::NotRun } else { (!failed).into() });
             view.conversation.forget_log();
         }
         let verdict = serde_json::to_value(verdict).ok();

@@ -99,13 +99,14 @@ impl View {
         (forward, origin): (&Forward, &Origin),
         withheld: Withheld,
     ) {
+        if let Some(view) = &mut self.shown {
+            // Once the change is accepted, the call is decided again, under the new definition.
+            // Until then, repeating it is of no use.
+            view.conversation.report_result(&forward.id, false);
+        }
         let Some((accepted, stated)) = withheld.change.filter(|_| upstream.context.asks_about_changes()) else {
             return self.not_run(upstream, client, &id, forward, &withheld.why);
         };
-        if let Some(view) = &mut self.shown {
-            // Once the change is accepted, the call is decided again, under the new definition.
-            view.conversation.report_result(&forward.id, false);
-        }
         let form = form(&origin.of, &origin.tool, &accepted, &stated);
         upstream.requests.running.insert((client.key, id.clone()), Vec::new());
         let change = Change { server: origin.server, tool: origin.tool.clone(), stated, params };

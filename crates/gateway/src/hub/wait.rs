@@ -1,7 +1,7 @@
 //! Calls that wait for their servers.
 
 use tokio::time::Instant;
-use toolfold::conversation::Forward;
+use toolfold::conversation::{CallEnd, Forward};
 
 use super::Hub;
 use super::requests::{Requests, Waiting};
@@ -78,7 +78,7 @@ impl View {
             if own.client.key != key.0 || own.id != key.1 {
                 requests.waiting.push(own);
             } else if let Some(view) = &mut self.shown {
-                view.conversation.report_result(&own.forward.id, false);
+                view.conversation.report_result(&own.forward.id, CallEnd::NotRun);
             }
         }
     }

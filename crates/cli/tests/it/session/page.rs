@@ -67,8 +67,9 @@ fn the_page_names_every_request() {
     }
 }
 
-/// The kinds of answers of a call that is repeated with other ids.
-fn again(times: usize, name: &str, arguments: &Value, ran: bool) -> Vec<String> {
+/// The kinds of answers of a call that is repeated with other ids. Where it is forwarded, it
+/// fails, or is not run.
+fn again(times: usize, name: &str, arguments: &Value, not_run: bool) -> Vec<String> {
     let mut session = Session::start(&["--arm", "stable"]);
     let mut told = Vec::new();
     for at in 0..times {
@@ -78,8 +79,9 @@ fn again(times: usize, name: &str, arguments: &Value, ran: bool) -> Vec<String> 
             Some("reply") => answer["reason"].as_str().unwrap().to_owned(),
             other => other.unwrap().to_owned(),
         });
-        if ran && answer["outcome"] == "forward" {
-            session.say(json!({"finished": {"id": id, "ok": false}}));
+        if answer["outcome"] == "forward" {
+            let answer = session.say(json!({"finished": {"id": id, "ok": false, "not_run": not_run}}));
+            assert_eq!(answer["finished"], false, "{answer}");
         }
     }
     assert_eq!(session.end().0, 0);
@@ -94,10 +96,12 @@ fn loops_have_the_numbers_of_the_page() {
     }
     let sheet = json!({"file_path": "a.xlsx"});
     assert_eq!(
-        again(6, "list_sheets", &sheet, true),
+        again(6, "list_sheets", &sheet, false),
         ["forward", "forward", "forward", "loop", "loop", "forward"],
         "failing at the host"
     );
+    let away = again(6, "list_sheets", &sheet, true);
+    assert_eq!(away, ["forward"; 6], "its server is away");
     assert_eq!(again(4, "format_cells", &json!({}), false), ["invalid", "invalid", "loop", "loop"]);
     assert_eq!(again(3, "nope", &json!({}), false), ["unknown_tool", "unknown_tool", "loop"]);
     let looked = again(5, "expand_tools", &json!({"categories": ["chart"]}), false);

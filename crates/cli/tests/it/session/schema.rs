@@ -41,6 +41,7 @@ fn lines() -> Vec<Value> {
         json!({"answered": "ap-1"}),
         json!({"accept": "ap-1"}),
         json!({"finished": {"id": "5", "ok": true}}),
+        json!({"finished": {"id": "5", "ok": false, "not_run": true}}),
         call("6", "delete_file", json!({"file_path": "b.xlsx", "confirm": true})),
         json!({"explain": true}),
         json!({"reject": {"id": "ap-2", "reason": null}}),

@@ -108,13 +108,14 @@ class Own(Asking):
         rules += [Hooks(self)] if self.wants("hooks") else []
         rules += [Changes(self)] if self.wants("changes") else []
         rules += [Trims()] if self.wants("trims") else []
-        more: Any = {"response_format": ToolStrategy(Sheets)} if self.wants("output") else {}
+        self.given: Any = {"context": {"user": INJECTED}} if injects else {}
+        more: Any = {"context_schema": dict} if injects else {}
+        more |= {"response_format": ToolStrategy(Sheets)} if self.wants("output") else {}
         self.agent: Any = create_agent(
             self.model(own=self),
             [bound(each) for each in tools_of(self.arm)],
             middleware=[*self.middleware, *rules, self.fold],
             checkpointer=None if nested else saver,
-            context_schema=dict,
             **more,
         )
         if nested:
@@ -128,7 +129,7 @@ class Own(Asking):
             self.agent = create_agent(outer, [StructuredTool.from_function(ask)], checkpointer=saver)
 
     def _went(self, what: Any) -> bool:
-        made = self.agent.invoke(what, THREAD, context={"user": INJECTED})
+        made = self.agent.invoke(what, THREAD, **self.given)
         self.asked, self.output = made.get("__interrupt__", ()), made.get("structured_response")
         if isinstance(self.output, Sheets):
             self.output = self.output.model_dump()

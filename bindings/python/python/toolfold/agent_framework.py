@@ -30,6 +30,7 @@ from agent_framework import (
     FunctionTool,
     Message,
     MiddlewareTermination,
+    included_messages,
     tool,
 )
 
@@ -58,7 +59,8 @@ class Folded:
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
         #: The model's original calls, by the id of the call: an approval request repeats the call.
         self.written: OrderedDict[str, Any] = OrderedDict()
-        self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
+        #: The conversation of the request, in a list: compaction changes it in another context.
+        self._current: ContextVar[list[Conversation]] = ContextVar("toolfold")
         first = folder.conversation(self.engine, None, [])
         self._digest, shown = first.digest, [self._shown(entry) for entry in first.entries()]
         #: The names of hidden tools: the framework's rules apply to calls of them.
@@ -83,16 +85,20 @@ class Folded:
         """Returns the conversation of these messages."""
         steps = steps_of(messages)
         self.folder.refused(id, closed(steps))  # A pending call that already has an answer was rejected.
-        made = self.folder.conversation(self.engine, id, answered_only(steps))
-        self._current.set(made)
-        return made
+        return self.folder.conversation(self.engine, id, answered_only(steps))
+
+    def begin(self, id: str | None, messages: Sequence[Message]) -> list[Conversation]:
+        """Returns the conversation of a request, in a list whose item may be replaced."""
+        current = [self.conversation(id, messages)]
+        self._current.set(current)
+        return current
 
     def current(self, id: str | None) -> Conversation:
         """Returns the conversation of the request that made a call, or of a session that continues with an answer to one."""
-        own = self._current.get()
-        if own is not None and own.id == (id or ""):
-            return own
-        return self.folder.remembered(self.engine, id) or self.conversation(id, [])
+        own = self._current.get(None)
+        if own and own[0].id == (id or ""):
+            return own[0]
+        return self.folder.remembered(self.engine, id) or self.begin(id, [])[0]
 
     def edit(self, request: Content, arguments: Mapping[str, Any], session: AgentSession) -> Content:
         """Returns the approval response to a call that policy suspended, with other arguments. They are checked when this
@@ -163,13 +169,18 @@ class _Seen(ChatMiddleware):
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
         folded = self._folded
-        conversation = folded.conversation(context.session.session_id if context.session else None, context.messages)
+        id, given = context.session.session_id if context.session else None, list(context.messages)
+        seen = included_messages(given)
+        current = folded.begin(id, seen)
         restore(context)
         if context.options and (tools := context.options.get("tools")):
-            context.options = {**context.options, "tools": folded.requested(conversation, tools)}
+            context.options = {**context.options, "tools": folded.requested(current[0], tools)}
 
         def named(response: ChatResponse[Any]) -> ChatResponse[Any]:
-            response.messages, records = direct_messages(conversation, response.messages)
+            # The client's compaction has marked the messages that the model did not get.
+            if len(sent := included_messages(given)) < len(seen):
+                current[0] = folded.conversation(id, sent)
+            response.messages, records = direct_messages(current[0], response.messages)
             folded.written.update(records)
             while len(folded.written) > MOST_WRITTEN:
                 folded.written.popitem(last=False)

@@ -10,7 +10,6 @@ from agent_framework import (
     Agent,
     AgentSession,
     BaseChatClient,
-    ChatMiddleware,
     ChatMiddlewareLayer,
     ChatResponse,
     ChatResponseUpdate,
@@ -24,6 +23,7 @@ from agent_framework import (
     ResponseStream,
     tool,
 )
+from agent_framework._compaction import set_excluded
 from hosts.asking import DELETE, DONE, RENAME, Asking, Sheets, tools_of
 
 from toolfold.agent_framework import fold
@@ -67,11 +67,10 @@ class Ends(FunctionMiddleware):
             raise MiddlewareTermination(result=context.result)
 
 
-class Trims(ChatMiddleware):
-    async def process(self, context: Any, call_next: Any) -> None:
-        started = [at for at, message in enumerate(context.messages) if message.role == "user"]
-        context.messages = context.messages[started[-1] :]
-        await call_next()
+async def newest_run(messages: list[Message]) -> bool:
+    """A compaction strategy."""
+    started = [at for at, message in enumerate(messages) if message.role == "user"]
+    return any([set_excluded(message, excluded=True) for message in messages[: started[-1]]])
 
 
 class Own(Asking):
@@ -100,12 +99,13 @@ class Own(Asking):
         self.folded, client = fold([bound(each) for each in tools_of(self.arm)], **self.settings), Scripted()
         client.own, self.typed = self, self.wants("output")
         client.last = json.dumps(OUTPUT) if self.typed else DONE
-        first: list[Any] = [Trims()] if self.wants("trims") else []
+        first: list[Any] = []
         first += [Hooks(self)] if self.wants("hooks") else []
         last: list[Any] = [Ends()] if self.wants("ends") else []
+        compacts: Any = {"compaction_strategy": newest_run} if self.wants("trims") else {}
         more: Any = {"default_options": {"response_format": Sheets}} if self.typed else {}
         tools = [own for own in self.folded.tools if not self.changes or own.name != RENAME]
-        self.agent: Any = Agent(client=client, tools=tools, middleware=[*first, *self.folded.middleware, *last], **more)
+        self.agent: Any = Agent(client=client, tools=tools, middleware=[*first, *self.folded.middleware, *last], **more, **compacts)
 
     def _changed(self, context: FunctionInvocationContext) -> None:
         """Adds or removes the tool that changes, as a tool of the framework does."""

@@ -19,7 +19,10 @@ def hooks(make: Make) -> None:
     expect(agent.hooked == [RENAME[0]] and agent.ran == [RENAME], f"the hooks got {agent.hooked}, and {agent.ran} ran")
 
 
-@cell("a rule of the framework that ends a run applies to the results of tools, and not to answers of toolfold", feature="rules that end a run at the result of a tool")
+@cell(
+    "a rule of the framework that ends a run applies to the results of tools, and not to answers of toolfold",
+    feature="rules that end a run at the result of a tool",
+)
 def stop_rule(make: Make) -> None:
     agent = make(INVALID, RENAME, OTHER, ends=True)
     agent.start()
@@ -27,7 +30,10 @@ def stop_rule(make: Make) -> None:
     expect(len(agent.read) == 2, f"{len(agent.read)} requests were sent")
 
 
-@cell("a tool that the framework adds or removes during a run is a tool only while it is there", feature="tools that change during a run")
+@cell(
+    "a tool that the framework adds or removes during a run is a tool only while it is there",
+    feature="tools that change during a run",
+)
 def changing_tools(make: Make) -> None:
     agent = make(RENAME, CHECK, RENAME, OTHER, changes=True)
     agent.start()

@@ -66,7 +66,8 @@ class Names:
 
     def follow(self, items: Sequence[Any]) -> None:
         """Continues with the conversation of a request if the SDK's input filter removed answers that the model saw before."""
-        answers = {item["call_id"] for item in items if isinstance(item, dict) and item.get("type") == "function_call_output"}
+        outputs = (item for item in items if isinstance(item, dict) and item.get("type") == "function_call_output")
+        answers = {item["call_id"] for item in outputs}
         if not self._seen <= answers:
             self.conversation = self._begin(answered_only(steps_of(items)))
             self.conversation.entries()  # Marks the start of the model's next message.

@@ -5,9 +5,10 @@
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
 session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
-the messages of each request. Function middleware sees calls by the names of their tools under every arm. Function middleware listed
-before ``folded.middleware`` sees every call and answer; middleware listed after it sees only the calls that run, with the real
-tools and the results of tools: list middleware that ends a run there.
+the messages of each request.
+
+Function middleware gets calls by the names of their tools under every arm. Before ``folded.middleware``, it gets every call and
+answer; after it, only the calls that run, with the real tool and the checked arguments. List middleware that ends a run after it.
 """
 
 from __future__ import annotations
@@ -112,6 +113,10 @@ class Folded:
         return request.to_function_approval_response(approved=True)
 
 
+async def _ungated(**_: Any) -> str:
+    raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+
+
 class _FoldedTool(FunctionTool):
     """A tool as the model sees it. The gate names the real tool, which runs instead."""
 
@@ -120,7 +125,7 @@ class _FoldedTool(FunctionTool):
     ) -> Any:
         real = context.metadata.get(MEMBER) if context else None
         if context is None or not isinstance(real, FunctionTool):
-            raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
+            return await _ungated()
         inner = FunctionInvocationContext(
             function=real, arguments=arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
         )
@@ -128,7 +133,7 @@ class _FoldedTool(FunctionTool):
 
 
 def _tool(name: str, about: str, schema: dict[str, Any], mode: Any) -> FunctionTool:
-    return _FoldedTool(name=name, description=about, input_model=schema, func=lambda **_: "", approval_mode=mode)
+    return _FoldedTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
 
 
 def _copy(own: FunctionTool) -> FunctionTool:

@@ -7,10 +7,10 @@ confirmation, whose payload contains the arguments. A confirmation runs the call
 the edited call is checked and runs instead. State is read from the session's events on each request, so resumed and rewound
 sessions work.
 
-The toolset adds itself to the ``before_model_callback`` of its agent, after the agent's own callbacks: definitions that a plugin or
-callback removed from a request are expanded again. It also adds itself to the ``after_model_callback``, before the agent's own
-callbacks: under the arms ``index`` and ``search``, callbacks of tools, plugins of tools and the session have calls by the names of their tools. The next request has what
-the model wrote.
+The toolset adds itself to two callbacks of its agent. As the last ``before_model_callback``, it sees which messages plugins and
+callbacks removed from a request: definitions in them are expanded again. As the first ``after_model_callback``, under the arms
+``index`` and ``search``, it gives calls the names of their tools, which callbacks of tools, plugins of tools and the session get. The
+next request has what the model wrote.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,13 @@ import pytest
 pytest.importorskip("agent_framework", reason="the registry does not offer agent-framework-core")
 from agent_framework import Agent, Message  # noqa: E402
 from dialogue import ARMS, DONE, Dialogue, settings  # noqa: E402
+from hosts import asking_agent_framework  # noqa: E402
 from hosts.agent_framework import Scripted, agent, tools_of  # noqa: E402
+from hosts.asking import DELETE, asking  # noqa: E402
 from hosts.rules import framework_agent  # noqa: E402
 
 from toolfold.agent_framework import fold  # noqa: E402
+from toolfold.testing import Script  # noqa: E402
 
 
 async def talk(dialogue: Dialogue, yes: bool, arm: str = "lean") -> str:
@@ -56,3 +60,14 @@ def test_without_a_session_a_call_that_asks_is_refused(dialogue: Dialogue) -> No
     made = asyncio.run(agent(dialogue).run("go"))
     assert not made.user_input_requests
     dialogue.verify(deleted=False)
+
+
+@pytest.mark.parametrize("arm", ["lean", "index"])
+def test_an_agent_in_a_tool_runs_nothing_that_requires_approval(arm: str, tmp_path: Path) -> None:
+    """The framework does not pass on its request: the call of the tool fails."""
+    own: Any = asking("agent_framework")([DELETE], arm, tmp_path)
+    client = asking_agent_framework.Scripted()
+    client.own = Script([("inner", {"task": "x"})])
+    own.agent = Agent(client=client, tools=[own.agent.as_tool(name="inner")])
+    assert not own.start() and own.ran == [] and own.states() == ["pending"]
+    assert "inner" in client.own.read[1] or "failed" in client.own.read[1]

@@ -10,14 +10,18 @@ import pytest
 
 pytest.importorskip("google.adk", reason="the registry does not offer google-adk")
 from dialogue import ARMS, Dialogue  # noqa: E402
+from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions.in_memory_session_service import InMemorySessionService  # noqa: E402
+from google.adk.tools.agent_tool import AgentTool  # noqa: E402
 from google.genai import types  # noqa: E402
 from hosts.asking import DELETE, asking  # noqa: E402
+from hosts.asking_google_adk import Model  # noqa: E402
 from hosts.google_adk import SESSION, asked_in, reply, runner, say  # noqa: E402
 from hosts.rules import adk_agent  # noqa: E402
 
 from toolfold.google_adk import FoldedToolset  # noqa: E402
-from toolfold.testing import POLICY  # noqa: E402
+from toolfold.testing import POLICY, Script  # noqa: E402
 
 
 async def talk(dialogue: Dialogue, yes: bool, arm: str = "lean") -> None:
@@ -58,6 +62,16 @@ def test_an_opened_tool_is_in_the_next_request_of_the_run() -> None:
     assert "old_name" not in str(first) and "old_name" in str(second)
 
 
+@pytest.mark.parametrize("arm", ["lean", "index"])
+def test_an_agent_in_a_tool_runs_nothing_that_requires_approval(arm: str, tmp_path: Path) -> None:
+    """It has its own session, which no one can answer."""
+    own: Any = asking("google_adk")([DELETE], arm, tmp_path)
+    model = Model(model="scripted", own=Script([("a", {"request": "x"})]))
+    outer = LlmAgent(name="outer", model=model, tools=[AgentTool(own.runner.agent)])
+    own.runner = Runner(app_name="app", agent=outer, session_service=InMemorySessionService())
+    assert not own.start() and own.ran == [] and own.states() == ["pending"]
+
+
 @pytest.mark.parametrize("policy", [POLICY, None], ids=["toolfold", "tool"])
 def test_a_payload_that_is_not_an_edit_runs_the_call_unchanged(tmp_path: Path, policy: Any) -> None:
     """A client returns the arguments that it got, or the payload is for the tool's own confirmation."""
@@ -65,3 +79,20 @@ def test_a_payload_that_is_not_an_edit_runs_the_call_unchanged(tmp_path: Path, p
     assert agent.start() and not agent.answer(dict(DELETE[1]) if policy else {"days": 1})
     assert agent.ran == [DELETE] and agent.states() == (["consumed"] if policy else [])
     assert "A person changed" not in agent.read[-1]
+
+
+def test_callbacks_get_the_names_of_tools_and_the_toolset_adds_itself_once() -> None:
+    script = [("expand_tools", {"tools": ["list_sheets"]}), DELETE]
+    own, seen = adk_agent("index", script), list[str]()
+
+    def after_model(callback_context: Any, llm_response: Any) -> None:
+        seen.extend(part.function_call.name for part in llm_response.content.parts if part.function_call)
+
+    def before_tool(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
+        agent = tool_context.get_invocation_context().agent
+        counted.append((len(agent.canonical_before_model_callbacks), len(agent.canonical_after_model_callbacks)))
+
+    counted: list[tuple[int, int]] = []
+    own.agent.after_model_callback, own.agent.before_tool_callback = after_model, before_tool
+    own.run()
+    assert seen == ["expand_tools", "delete_sheet"] and own.ran == [DELETE[1]] and counted == [(1, 2)] * 2

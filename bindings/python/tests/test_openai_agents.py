@@ -9,7 +9,6 @@ import pytest
 
 pytest.importorskip("agents", reason="the registry does not offer openai-agents")
 from agents import RunState  # noqa: E402
-from agents.testing import ScriptedModel, assistant_message, function_call  # noqa: E402
 from dialogue import ARMS, DONE, Dialogue  # noqa: E402
 from hosts.openai_agents import agent, run  # noqa: E402
 
@@ -32,17 +31,6 @@ def test_a_no_never_runs(dialogue: Dialogue) -> None:
     state.reject(state.get_interruptions()[0])
     assert run(own, state).final_output == DONE
     dialogue.verify(deleted=False)
-
-
-def test_a_later_run_knows_what_an_earlier_one_opened(dialogue: Dialogue) -> None:
-    own = agent(dialogue)
-    expand = [function_call("expand_tools", {"categories": ["format"]}, call_id=f"e{at}") for at in range(2)]
-    ok = assistant_message("ok")
-    own.model = ScriptedModel([[expand[0]], [ok], [expand[1]], [ok]])
-    first = run(own, "go")
-    second = run(own, [*first.to_input_list(), {"role": "user", "content": "And again."}])
-    answers = [item["output"] for item in second.to_input_list() if item.get("type") == "function_call_output"]
-    assert answers[0].startswith("Opened.") and answers[1].startswith("Already open")
 
 
 def test_without_a_thread_an_approval_is_good_for_one_process(dialogue: Dialogue) -> None:

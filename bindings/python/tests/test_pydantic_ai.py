@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pydantic_ai", reason="the registry does not offer pydantic-ai")
 from dialogue import ARMS, ASKED, DONE, FILE, Dialogue  # noqa: E402
+from hosts.asking import RENAME, Sheets, asking  # noqa: E402
 from hosts.pydantic_ai import agent  # noqa: E402
 from pydantic_ai import DeferredToolResults, ToolApproved  # noqa: E402
+from pydantic_ai.messages import ModelResponse, ToolCallPart  # noqa: E402
+from pydantic_ai.models.function import FunctionModel  # noqa: E402
+
+from toolfold.testing import OUTPUT  # noqa: E402
 
 CALL = f"c{ASKED}"
 
@@ -42,3 +48,18 @@ def test_a_person_changes_the_arguments(dialogue: Dialogue, tmp_path: Path) -> N
     assert own.run_sync(message_history=first.all_messages(), deferred_tool_results=answer).output == DONE
     calls = dialogue.book.calls
     assert [arguments["confirm"] for name, arguments in calls if name == "delete_sheet"] == [False]
+
+
+@pytest.mark.parametrize(("strategy", "runs"), [("early", False), ("exhaustive", True)])
+@pytest.mark.parametrize("arm", ["full", "index"])
+def test_the_end_strategy_applies_to_a_call_beside_the_output(arm: str, strategy: Any, runs: bool, tmp_path: Path) -> None:
+    call = (RENAME, {"file_path": "q.xlsx", "old_name": "a", "new_name": "b"})
+    own: Any = asking("pydantic_ai")([call], arm, tmp_path, output=True)
+
+    def respond(messages: Any, info: Any) -> ModelResponse:
+        ((id, name, arguments),) = own.says([tool.name for tool in info.function_tools], messages[-1])
+        return ModelResponse(parts=[ToolCallPart("final_result", OUTPUT), ToolCallPart(name, arguments, id)])
+
+    own.agent.end_strategy = strategy
+    assert own.agent.run_sync("go", model=FunctionModel(respond)).output == Sheets(**OUTPUT)
+    assert own.ran == ([call] if runs else [])

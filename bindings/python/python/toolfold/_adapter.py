@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from . import Approver, Conversation, Engine, Forward, _log
 from ._consent import Consent
@@ -27,6 +27,11 @@ MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
 #: The maximum number of conversations without an id that wait for the calls of their message.
 MOST_FRESH = 8
+
+
+#: The tools of a request, and the ids of the messages that it did not have.
+_Shown: TypeAlias = tuple[Engine | None, frozenset[str | None]]
+_UNKNOWN: _Shown = (None, frozenset())
 
 
 @dataclass
@@ -71,9 +76,9 @@ class Folder(Consent):
         self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
         self._by_text: OrderedDict[str, Engine] = OrderedDict()
         self._conversations: OrderedDict[tuple[int, str], _Known] = OrderedDict()
-        self._shown: OrderedDict[str, Engine] = OrderedDict()
+        self._shown: OrderedDict[str, _Shown] = OrderedDict()
         self._fresh: deque[tuple[Engine, Sequence[Step], Conversation]] = deque(maxlen=MOST_FRESH)
-        self._marked: OrderedDict[str, Engine] = OrderedDict()
+        self._marked: OrderedDict[str, _Shown] = OrderedDict()
         self._lock = Lock()
 
     def __deepcopy__(self, memo: object) -> Folder:
@@ -142,27 +147,32 @@ class Folder(Consent):
         self.keep(engine, made, answered(steps))
         return made
 
-    def show(self, engine: Engine, id: str | None, steps: Sequence[Step], mark: str | None = None) -> Conversation:
+    def show(
+        self, engine: Engine, id: str | None, steps: Sequence[Step], mark: str | None, hidden: Iterable[str | None]
+    ) -> Conversation:
         """Returns the conversation of a request that shows these tools. The caller does not change it.
 
         :param mark: the id of the newest message of the request, which no other run has.
+        :param hidden: the ids of the messages that the framework has, and the request does not.
         """
+        shown = (engine, frozenset(hidden))
         with self._lock:
             if id:
-                remember(self._shown, id, engine, MOST_CONVERSATIONS)
+                remember(self._shown, id, shown, MOST_CONVERSATIONS)
             elif mark:
-                remember(self._marked, mark, engine, MOST_CONVERSATIONS)
+                remember(self._marked, mark, shown, MOST_CONVERSATIONS)
         return self.conversation(engine, id, steps, untouched=True)
 
-    def last_shown(self, id: str | None, marks: Iterable[str | None]) -> Engine | None:
-        """The tools in the last request of a conversation, which may be fewer than the agent has.
+    def last_shown(self, id: str | None, marks: Iterable[str | None]) -> _Shown:
+        """The tools in the last request of a conversation, which may be fewer than the agent has, and the ids of the messages
+        that it did not have.
 
         :param marks: the ids of the messages of the run, newest first.
         """
         if id:
-            return self._shown.get(id)
+            return self._shown.get(id, _UNKNOWN)
         with self._lock:
-            return next((self._marked[mark] for mark in marks if mark and mark in self._marked), None)
+            return next((self._marked[mark] for mark in marks if mark and mark in self._marked), _UNKNOWN)
 
     def remembered(self, engine: Engine, id: str | None) -> Conversation | None:
         """Returns the cached conversation of this id in its last state, if any."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from . import InputError, LoadError, StartError, ToolfoldError
+from . import Approver, InputError, LoadError, StartError, ToolfoldError
 from ._agent import DELETE, Agent, Call, Cell
 
 #: The arms of cells that hold under every arm: whole tools, folded tools, and tools behind ``call_tool``.
@@ -23,6 +23,7 @@ RENAME: Call = ("rename_sheet", {**FILE, "old_name": "a", "new_name": "b"})
 INVALID: Call = ("rename_sheet", {**FILE, "old_name": 5})
 OTHER: Call = ("rename_sheet", {**FILE, "old_name": "c", "new_name": "d"})
 LIST: Call = ("list_sheets", FILE)
+EXPAND: Call = ("expand_tools", {"tools": ["list_sheets"]})
 #: Longer than what a host usually cuts.
 LONG = "0123456789" * 5000
 #: An integer that no 64 bits hold.
@@ -52,10 +53,20 @@ def expect(condition: bool, what: str) -> None:
         raise AssertionError(what)
 
 
-def ended(agent: Agent, said: bool | dict[str, Any]) -> None:
-    """Answers, and swallows what the framework raises: it may refuse the answer itself."""
+def ended(agent: Agent, said: bool | dict[str, Any]) -> bool | None:
+    """Answers. None if the framework raises an error: it may refuse the answer itself."""
     with suppress(Exception, CancelledError):
-        agent.answer(said)
+        return agent.answer(said)
+    return None
+
+
+def changed_after(agent: Agent, said: bool) -> None:
+    """Changes the arguments of the waiting call, and answers. Only a call that a person is asked about may wait then."""
+    agent.start()
+    agent.change(CHANGED)
+    again = ended(agent, said)
+    waiting = [one.arguments for one in agent.approvals() if one.state == "pending"]
+    expect(again is None or waiting == ([CHANGED] if again else []), f"these calls wait: {waiting}")
 
 
 # Approvals
@@ -70,7 +81,7 @@ def asked(make: Make) -> None:
     expect(shown == [(*DELETE, "pending")], f"the store has {shown}")
 
 
-@cell("an approved call runs once, with the arguments that were shown")
+@cell("an approved call runs once, with the arguments that were shown", *ARMS, "stable", "auto")
 def approved(make: Make) -> None:
     agent = make(DELETE)
     agent.start()
@@ -96,16 +107,17 @@ def edited(make: Make) -> None:
     agent.start()
     expect(not agent.answer(CHANGED), "another approval was requested")
     expect(agent.ran == [(DELETE[0], CHANGED)], f"ran {agent.ran}")
-    expect(agent.states() == ["rejected", "consumed"], f"the approvals are {agent.states()}")
+    first, second = agent.approvals()
+    expect((first.state, second.state) == ("rejected", "consumed"), f"the approvals are {agent.states()}")
+    expect((second.arguments, second.by) == (CHANGED, f"the host, who edited {first.id}"), f"the store has {second}")
+    expect(not Approver(agent.store).verify(), "the log of the approvals is broken")
     expect("A person changed the arguments" in agent.read[-1], "the change was not reported to the model")
 
 
 @cell("arguments that changed after they were shown do not run on the old approval")
 def changed(make: Make) -> None:
     agent = make(DELETE)
-    agent.start()
-    agent.change(CHANGED)
-    ended(agent, True)
+    changed_after(agent, True)
     allowed = [(DELETE[0], CHANGED)] if agent.asks_in_answer else []
     expect(agent.ran == allowed, f"ran {agent.ran}")
 
@@ -113,9 +125,7 @@ def changed(make: Make) -> None:
 @cell("a call that a person rejected does not run with other arguments either")
 def changed_and_rejected(make: Make) -> None:
     agent = make(DELETE)
-    agent.start()
-    agent.change(CHANGED)
-    ended(agent, False)
+    changed_after(agent, False)
     expect(agent.ran == [], f"ran {agent.ran}")
 
 
@@ -211,7 +221,7 @@ def hidden(make: Make) -> None:
 
 @cell("a definition is expanded in the answer, and the array of tools stays the same", *FOLDED)
 def expanded(make: Make) -> None:
-    agent = make(("expand_tools", {"tools": ["list_sheets"]}), LIST)
+    agent = make(EXPAND, LIST)
     agent.start()
     expect("Opened." in agent.read[1], f"the model read {agent.read[1]}")
     expect(len({tuple(names) for names in agent.shown}) == 1, "the array changed")

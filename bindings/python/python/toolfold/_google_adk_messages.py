@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.adk.events.event import Event
 from google.adk.models.llm_response import LlmResponse
@@ -16,16 +16,50 @@ from ._names import MEMBER, Record, original, record
 from ._steps import Step
 
 
-def past_steps(events: Sequence[Event]) -> list[Step]:
-    """Returns the calls and answers in a session's events."""
+#: The calls of a session that a request does not have: the ids of their events, and their positions among the calls there.
+Hidden: TypeAlias = frozenset[tuple[str, int]]
+
+
+def past_steps(events: Sequence[Event], hidden: Hidden) -> list[Step]:
+    """Returns the calls and answers in a session's events, without those of hidden calls."""
     steps: list[Step] = []
+    left_out: list[str] = []
     for event in events:
+        position = 0
         for part in (event.content.parts or []) if event.content else []:
-            if (call := part.function_call) and call.id and call.name:
-                steps.append((call.id, call.name, call.args or {}))
+            if call := part.function_call:
+                if (event.id, position) in hidden:
+                    left_out.append(call.id or "")
+                elif call.id and call.name:
+                    steps.append((call.id, call.name, call.args or {}))
+                position += 1
             elif (answer := part.function_response) and answer.id:
-                steps.append((answer.id, True))
+                if answer.id in left_out:
+                    left_out.remove(answer.id)
+                else:
+                    steps.append((answer.id, True))
     return steps
+
+
+def hidden_calls(contents: Sequence[types.Content], events: Sequence[Event], shown: set[str]) -> Hidden:
+    """Returns the calls that a request does not have, such as those that a plugin removed. Calls are found as in ``restored``.
+
+    :param contents: the contents as the model wrote and read them.
+    :param shown: the names of the toolset's tools. Other calls, such as ADK's own, are not in the result.
+    """
+    past: dict[str, list[tuple[str, int]]] = {}
+    for event in events:
+        stored = (event.custom_metadata or {}).get(MEMBER) or {}
+        for position, call in enumerate(event.get_function_calls()):
+            if call.name not in shown:
+                continue
+            own, name, args = stored.get(str(position)), call.name, call.args or {}
+            name, args = original(own, name, args) if own else (name, args)
+            past.setdefault(_key(name, args), []).append((event.id, position))
+    for part in (part for content in reversed(contents) for part in reversed(content.parts or [])):
+        if (sent := part.function_call) and (same := past.get(_key(sent.name, sent.args))):
+            same.pop()
+    return frozenset(one for same in past.values() for one in same)
 
 
 def message_of(context: ToolContext) -> str | None:
@@ -69,12 +103,12 @@ def restored(contents: list[types.Content], events: Sequence[Event]) -> list[typ
     for event in events:
         stored = (event.custom_metadata or {}).get(MEMBER) or {}
         for position, call in enumerate(event.get_function_calls()):
-            past.setdefault(_key(call), []).append(stored.get(str(position)))
+            past.setdefault(_key(call.name, call.args), []).append(stored.get(str(position)))
     if not any(one for records in past.values() for one in records):
         return contents
     found: dict[int, Record] = {}
     for part in (part for content in reversed(contents) for part in reversed(content.parts or [])):
-        records = past.get(_key(part.function_call)) if part.function_call else None
+        records = past.get(_key(asked.name, asked.args)) if (asked := part.function_call) else None
         if records and (own := records.pop()):
             found[id(part)] = own
     sent, called = list[types.Content](), list[tuple[types.FunctionCall, Record | None]]()
@@ -87,8 +121,8 @@ def restored(contents: list[types.Content], events: Sequence[Event]) -> list[typ
     return sent
 
 
-def _key(call: types.FunctionCall) -> str:
-    return json.dumps([call.name, call.args or {}], sort_keys=True, default=str)
+def _key(name: str | None, arguments: Any) -> str:
+    return json.dumps([name, arguments or {}], sort_keys=True, default=str)
 
 
 def _written(

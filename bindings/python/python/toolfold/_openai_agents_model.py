@@ -8,7 +8,7 @@ Deferred tools are deferred only here: the SDK has other keys for deferred tools
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -20,7 +20,8 @@ from openai.types.responses import ResponseFunctionToolCall, ResponseToolSearchO
 from . import Conversation
 from ._adapter import Added
 from ._names import MEMBER, Record, original, record
-from ._steps import loaded, open_loaded
+from ._openai_agents_results import steps_of
+from ._steps import Step, answered_only, loaded, open_loaded
 
 #: The key that the SDK stores with an item and does not send to providers of Responses.
 DATA = "provider_data"
@@ -34,10 +35,20 @@ class Names:
 
     :param hidden: the names of the run's tools that no request has.
     :param added: the definitions that follow an answer.
+    :param seen: the ids of the answers in the last request. It changes with each request.
+    :param begin: returns the conversation of a history.
     """
 
-    def __init__(self, conversation: Conversation, hidden: frozenset[str], added: Added) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        hidden: frozenset[str],
+        added: Added,
+        seen: set[str],
+        begin: Callable[[list[Step]], Conversation],
+    ) -> None:
         self.conversation, self.hidden, self.added = conversation, hidden, added
+        self._seen, self._begin = seen, begin
         self.deferred = {entry.name for entry in conversation.entries() if entry.deferred}
         self.records: dict[str, Record] = {}
         self._loaded: set[str] = set()
@@ -52,6 +63,16 @@ class Names:
         others = [tool for tool in shown if not isinstance(tool, FunctionTool)]
         search = [] if any(isinstance(tool, ToolSearchTool) for tool in others) else [ToolSearchTool()]
         return [*made, *others, *search]
+
+    def follow(self, items: Sequence[Any]) -> None:
+        """Continues with the conversation of a request if the SDK's input filter removed answers that the model saw before."""
+        outputs = (item for item in items if isinstance(item, dict) and item.get("type") == "function_call_output")
+        answers = {item["call_id"] for item in outputs}
+        if not self._seen <= answers:
+            self.conversation = self._begin(answered_only(steps_of(items)))
+            self.conversation.entries()  # Marks the start of the model's next message.
+        self._seen.clear()
+        self._seen.update(answers)
 
     def restored(self, items: Any) -> Any:
         """Returns the input as the model wrote and read it."""
@@ -198,6 +219,8 @@ def _request(given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Names | Non
     items, tools = take("input", INPUT), take("tools", TOOLS)
     if (names := names_of(tools)) is None:
         return None, items, given, named
+    if _has_all(named) and not isinstance(items, str):
+        names.follow(items)
     for name, at, value in (("input", INPUT, names.restored(items)), ("tools", TOOLS, names.shown(tools))):
         if name in named:
             named[name] = value

@@ -5,7 +5,10 @@
 
 A call that requires approval becomes the framework's own approval request (``response.user_input_requests``), which requires a
 session. ``folded.edit(request, arguments, session)`` is the response that approves it with other arguments. State is read from
-the messages of each request. Function middleware sees calls by the names of their tools under every arm.
+the messages of each request.
+
+Function middleware gets calls by the names of their tools under every arm. Before ``folded.middleware``, it gets every call and
+answer; after it, only the calls that run, with the real tool and the checked arguments. List middleware that ends a run after it.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ from agent_framework import (
     FunctionMiddleware,
     FunctionTool,
     Message,
+    MiddlewareTermination,
+    included_messages,
     tool,
 )
 
@@ -55,7 +60,8 @@ class Folded:
         self.engine = folder.bind(json.dumps(tools), lambda: tools)
         #: The model's original calls, by the id of the call: an approval request repeats the call.
         self.written: OrderedDict[str, Any] = OrderedDict()
-        self._current: ContextVar[Conversation | None] = ContextVar("toolfold", default=None)
+        #: The conversation of the request, in a list: compaction changes it in another context.
+        self._current: ContextVar[list[Conversation]] = ContextVar("toolfold")
         first = folder.conversation(self.engine, None, [])
         self._digest, shown = first.digest, [self._shown(entry) for entry in first.entries()]
         #: The names of hidden tools: the framework's rules apply to calls of them.
@@ -80,16 +86,20 @@ class Folded:
         """Returns the conversation of these messages."""
         steps = steps_of(messages)
         self.folder.refused(id, closed(steps))  # A pending call that already has an answer was rejected.
-        made = self.folder.conversation(self.engine, id, answered_only(steps))
-        self._current.set(made)
-        return made
+        return self.folder.conversation(self.engine, id, answered_only(steps))
+
+    def begin(self, id: str | None, messages: Sequence[Message]) -> list[Conversation]:
+        """Returns the conversation of a request, in a list whose item may be replaced."""
+        current = [self.conversation(id, messages)]
+        self._current.set(current)
+        return current
 
     def current(self, id: str | None) -> Conversation:
         """Returns the conversation of the request that made a call, or of a session that continues with an answer to one."""
-        own = self._current.get()
-        if own is not None and own.id == (id or ""):
-            return own
-        return self.folder.remembered(self.engine, id) or self.conversation(id, [])
+        own = self._current.get(None)
+        if own and own[0].id == (id or ""):
+            return own[0]
+        return self.folder.remembered(self.engine, id) or self.begin(id, [])[0]
 
     def edit(self, request: Content, arguments: Mapping[str, Any], session: AgentSession) -> Content:
         """Returns the approval response to a call that policy suspended, with other arguments. They are checked when this
@@ -107,8 +117,23 @@ async def _ungated(**_: Any) -> str:
     raise InputError("the tools are folded: give the agent `middleware=folded.middleware` too")
 
 
+class _FoldedTool(FunctionTool):
+    """A tool as the model sees it. The gate names the real tool, which runs instead."""
+
+    async def invoke(
+        self, *, arguments: Any = None, context: FunctionInvocationContext | None = None, tool_call_id: str | None = None, **_: Any
+    ) -> Any:
+        real = context.metadata.get(MEMBER) if context else None
+        if context is None or not isinstance(real, FunctionTool):
+            return await _ungated()
+        inner = FunctionInvocationContext(
+            function=real, arguments=arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
+        )
+        return await real.invoke(arguments=arguments, context=inner, tool_call_id=tool_call_id)
+
+
 def _tool(name: str, about: str, schema: dict[str, Any], mode: Any) -> FunctionTool:
-    return FunctionTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
+    return _FoldedTool(name=name, description=about, input_model=schema, func=_ungated, approval_mode=mode)
 
 
 def _copy(own: FunctionTool) -> FunctionTool:
@@ -149,13 +174,18 @@ class _Seen(ChatMiddleware):
 
     async def process(self, context: ChatContext, call_next: Next) -> None:
         folded = self._folded
-        conversation = folded.conversation(context.session.session_id if context.session else None, context.messages)
+        id, given = context.session.session_id if context.session else None, list(context.messages)
+        seen = included_messages(given)
+        current = folded.begin(id, seen)
         restore(context)
         if context.options and (tools := context.options.get("tools")):
-            context.options = {**context.options, "tools": folded.requested(conversation, tools)}
+            context.options = {**context.options, "tools": folded.requested(current[0], tools)}
 
         def named(response: ChatResponse[Any]) -> ChatResponse[Any]:
-            response.messages, records = direct_messages(conversation, response.messages)
+            # The client's compaction has marked the messages that the model did not get.
+            if len(sent := included_messages(given)) < len(seen):
+                current[0] = folded.conversation(id, sent)
+            response.messages, records = direct_messages(current[0], response.messages)
             folded.written.update(records)
             while len(folded.written) > MOST_WRITTEN:
                 folded.written.popitem(last=False)
@@ -195,9 +225,10 @@ class _Gate(FunctionMiddleware):
                 context.result = self._ask(context, arguments)
             case Forward(target=target) as forward:
                 real = self._folded.real[target]
-                asks = real.approval_mode == "always_require" and not approved
-                running = None if asks else self._run(context, conversation, real, forward)
-                context.result = await running if running else self._ask(context, arguments)
+                if real.approval_mode == "always_require" and not approved:
+                    context.result = self._ask(context, arguments)
+                else:
+                    await self._run(context, call_next, conversation, real, forward)
 
     def _ask(self, context: FunctionInvocationContext, arguments: dict[str, Any]) -> Content:
         """Returns the framework's approval request, bound to the call."""
@@ -208,13 +239,22 @@ class _Gate(FunctionMiddleware):
         return Content.from_function_approval_request(id=own or call_id, function_call=call)
 
     async def _run(
-        self, context: FunctionInvocationContext, conversation: Conversation, real: FunctionTool, forward: Forward
-    ) -> Any:
-        inner = FunctionInvocationContext(
-            function=real, arguments=forward.arguments, session=context.session, kwargs=context.kwargs, tools=context.tools
-        )
-        with self._folded.folder.running(conversation, forward):
-            result = await real.invoke(arguments=forward.arguments, context=inner, tool_call_id=forward.id)
+        self, context: FunctionInvocationContext, call_next: Next, conversation: Conversation, real: FunctionTool, forward: Forward
+    ) -> None:
+        """Runs a call. Middleware after this one gets the real tool and the arguments that were checked."""
+        given, ended = (context.function, context.arguments), None
+        context.function, context.arguments, context.metadata[MEMBER] = real, forward.arguments, real
+        try:
+            with self._folded.folder.running(conversation, forward):
+                try:
+                    await call_next()
+                except MiddlewareTermination as why:
+                    ended = why
+        finally:
+            context.function, context.arguments = given
         conversation.report_result(forward.id)
-        note = note_of(conversation, forward)
-        return [Content.from_text(note), *result] if note else result
+        if note := note_of(conversation, forward):
+            result = context.result if isinstance(context.result, list) else [Content.from_text(str(context.result))]
+            context.result = [Content.from_text(note), *result]
+        if ended:
+            raise ended

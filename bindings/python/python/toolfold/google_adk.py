@@ -7,9 +7,10 @@ confirmation, whose payload contains the arguments. A confirmation runs the call
 the edited call is checked and runs instead. State is read from the session's events on each request, so resumed and rewound
 sessions work.
 
-Under the arms ``index`` and ``search``, the toolset adds itself to the ``after_model_callback`` of its agent, before the agent's own
-callbacks: callbacks of tools, plugins of tools and the session have calls by the names of their tools. The next request has what
-the model wrote.
+The toolset adds itself to two callbacks of its agent. As the last ``before_model_callback``, it sees which messages plugins and
+callbacks removed from a request: definitions in them are expanded again. As the first ``after_model_callback``, under the arms
+``index`` and ``search``, it gives calls the names of their tools, which callbacks of tools, plugins of tools and the session get. The
+next request has what the model wrote.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from google.genai import types
 from . import Confirm, Conversation, Engine, Entry, Forward, Refuse, Reply, _settings
 from ._adapter import MOST_CONVERSATIONS, Folder, remember
 from ._consent import NOBODY, Answer, Call, note_of
-from ._google_adk_messages import direct_response, message_of, past_steps, restored
+from ._google_adk_messages import Hidden, direct_response, hidden_calls, message_of, past_steps, restored
 from ._names import unnamed
 from ._settings import BridgeArm, CommonArm, Fields, Unpack
 from ._steps import answered_only
@@ -75,6 +76,8 @@ class FoldedToolset(BaseToolset):
         self.folder = Folder(Settings.of(settings, fields))
         #: The entries shown last, by name, of each conversation. ADK uses the same tools in all requests of a run.
         self._shown: OrderedDict[tuple[int, str], dict[str, Entry]] = OrderedDict()
+        #: The calls that the last request of an agent in a session did not have.
+        self._hidden: OrderedDict[tuple[str, str], Hidden] = OrderedDict()
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         real = await self._real(readonly_context)
@@ -117,6 +120,14 @@ class FoldedToolset(BaseToolset):
         agent = tool_context.get_invocation_context().agent
         if isinstance(agent, LlmAgent) and self._direct not in agent.canonical_after_model_callbacks:
             agent.after_model_callback = [self._direct, *agent.canonical_after_model_callbacks]
+            agent.before_model_callback = [*agent.canonical_before_model_callbacks, self._sent]
+
+    async def _sent(self, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
+        """Records which calls a request does not have, after all plugins and the agent's own callbacks have changed it."""
+        context = cast(ReadonlyContext, callback_context)
+        names = {tool.name for tool in (await self._current(context))[0]}
+        hidden = hidden_calls(llm_request.contents, context.session.events, names)
+        remember(self._hidden, (context.session.id, context.agent_name), hidden, MOST_CONVERSATIONS)
 
     async def _direct(self, callback_context: CallbackContext, llm_response: LlmResponse) -> None:
         """Renames the calls of a response in place, so that the agent's own callbacks get the response too."""
@@ -138,7 +149,8 @@ class FoldedToolset(BaseToolset):
         if context is None:
             return self.folder.conversation(engine, None, [])
         session = context.session
-        return self.folder.conversation(engine, session.id, answered_only(past_steps(session.events)))
+        hidden = self._hidden.get((session.id, context.agent_name), Hidden())
+        return self.folder.conversation(engine, session.id, answered_only(past_steps(session.events, hidden)))
 
     async def close(self) -> None:
         for given in self._given:

@@ -107,7 +107,8 @@ class Toolfold(AgentMiddleware):
         if self.folder.may_ask:
             self.folder.refused(thread, closed(steps))
         mark = request.messages[-1].id if request.messages else None
-        conversation = self.folder.show(engine, thread, answered_only(steps), mark)
+        hidden = {message.id for message in _messages(request.state)} - {message.id for message in request.messages}
+        conversation = self.folder.show(engine, thread, answered_only(steps), mark, hidden)
         entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
         hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: provider-run tools
@@ -124,11 +125,11 @@ class Toolfold(AgentMiddleware):
 
     def _judged(self, request: ToolCallRequest) -> tuple[Engine, Conversation, Outcome | str]:
         state: Any = request.state
-        messages = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
-        thread, steps = _thread(request.runtime), answered_only(steps_of(messages))
+        messages, thread = _messages(state), _thread(request.runtime)
         real = [tool for tool in request.runtime.tools if tool is not OWN]
-        shown = self.folder.last_shown(thread, (message.id for message in reversed(messages)))
+        shown, hidden = self.folder.last_shown(thread, (message.id for message in reversed(messages)))
         engine = shown or self._engine(real)[1]
+        steps = answered_only(steps_of([message for message in messages if message.id not in hidden]))
         conversation = self.folder.conversation(engine, thread, steps)
         call = open_call(request.tool_call, state, messages)
         if why := unnamed(conversation, call.name, call.arguments):
@@ -180,6 +181,11 @@ def _thread(runtime: Any) -> str | None:
         return None
     above = about.checkpoint_ns.rpartition("|")[0]
     return f"{about.thread_id}/{above}" if above else str(about.thread_id)
+
+
+def _messages(state: Any) -> list[AnyMessage]:
+    messages: list[AnyMessage] = state["messages"] if isinstance(state, dict) else getattr(state, "messages", state)
+    return messages
 
 
 def _direct(conversation: Conversation, response: ModelResponse) -> ModelResponse:

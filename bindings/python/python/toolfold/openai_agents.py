@@ -33,10 +33,10 @@ from . import Approval, Confirm, Conversation, Engine, Forward, InputError, _set
 from ._adapter import Added, Folder
 from ._consent import NOBODY, Answer, Call, judged, noted
 from ._names import unnamed
-from ._openai_agents_model import DirectModel, Names
+from ._openai_agents_model import DirectModel, Names, names_of
 from ._openai_agents_results import Behavior, Own, steps_of
 from ._settings import Fields, Unpack, carried
-from ._steps import answered_only
+from ._steps import Step, answered, answered_only
 
 #: A name that no tool has: the SDK answers it instead of ending the run.
 RUN_CONFIG = RunConfig(tool_not_found_behavior="return_error_to_model")
@@ -72,10 +72,11 @@ def folding(settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> 
 
 @dataclass
 class _Run:
-    """The state of one run: its conversation, and the tools created from it."""
+    """The state of one run: its conversation, the tools created from it, and the ids of the answers in its last request."""
 
     engine: Engine
     conversation: Conversation
+    seen: set[str]
     digest: str = ""
     tools: list[Tool] = field(default_factory=list)
 
@@ -116,16 +117,24 @@ class FoldedAgent(Agent[Any]):
         run = self._runs.get(run_context)
         if run is None:
             steps, id = answered_only(steps_of(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
-            run = _Run(engine, self.folding.conversation(engine, id, steps, without=self._without()))
-        elif run.engine is not engine:
-            run = _Run(engine, engine.restore(run.conversation.snapshot()))
+            run = _Run(engine, self._begin(engine, id, steps), answered(steps))
+        elif names := names_of(run.tools):
+            run.conversation = names.conversation
+        if run.engine is not engine:
+            run = _Run(engine, engine.restore(run.conversation.snapshot()), run.seen)
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
         run.conversation.entries()  # Marks the start of the model's next message.
         if (digest := run.conversation.digest) != run.digest:
-            run.digest, run.tools = digest, _folded(run.conversation, self.folding, real, Added(engine, run.conversation))
+            id, added = run.conversation.id, Added(engine, run.conversation)
+            hidden = {tool.name for tool in real} - {entry.name for entry in run.conversation.entries()}
+            names = Names(run.conversation, frozenset(hidden), added, run.seen, lambda steps: self._begin(engine, id, steps))
+            run.digest, run.tools = digest, _folded(names, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
+
+    def _begin(self, engine: Engine, id: str, steps: Sequence[Step]) -> Conversation:
+        return self.folding.conversation(engine, id, steps, without=self._without())
 
     def _engine(self, real: list[FunctionTool]) -> Engine:
         """Returns the engine of a tool set, identified by its objects or else by their content."""
@@ -207,11 +216,9 @@ class _Gate:
         return needs_approval
 
 
-def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool], added: Added) -> list[Tool]:
-    by_name, entries = {tool.name: tool for tool in real}, conversation.entries()
-    # Tools that the model calls by another name are also tools of the run, so the SDK's rules for them apply.
-    hidden = by_name.keys() - {entry.name for entry in entries}
-    gate = _Gate(Names(conversation, frozenset(hidden), added), folder, by_name)
+def _folded(names: Names, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
+    by_name, entries = {tool.name: tool for tool in real}, names.conversation.entries()
+    gate = _Gate(names, folder, by_name)
     # If `needs_approval` is a function, the SDK may request an approval for arguments it cannot parse: they are repaired.
     may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
     tools: list[Tool] = []
@@ -220,6 +227,7 @@ def _folded(conversation: Conversation, folder: Folder, real: list[FunctionTool]
         shown: dict[str, Any] = {"description": entry.description, "params_json_schema": entry.parameters}
         shown |= {"strict_json_schema": entry.strict, "on_invoke_tool": gate}
         tools.append(replace(own, needs_approval=may_ask and gate.asks(entry.name), **shown))
-    for name in sorted(hidden):
+    # Tools that the model calls by another name are also tools of the run, so the SDK's rules for them apply.
+    for name in sorted(names.hidden):
         tools.append(replace(by_name[name], on_invoke_tool=gate, needs_approval=may_ask and gate.asks(name)))
     return tools

@@ -13,14 +13,14 @@ from __future__ import annotations
 import inspect
 from copy import copy
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
 from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
-from pydantic_ai.messages import ModelResponse, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
@@ -55,11 +55,12 @@ class _Memo:
 
 
 class _Step(NamedTuple):
-    """The original tools of those shown last, and the conversation at the time they were requested."""
+    """The original tools of those shown last, and the conversation and the messages at the time they were requested."""
 
     engine: Engine
     real: dict[str, ToolsetTool[Any]]
     conversation: Conversation
+    messages: list[ModelMessage]
 
 
 @dataclass
@@ -108,7 +109,8 @@ class Toolfold(AbstractCapability[Any]):
         parameters = request_context.model_request_parameters
         shown = [tool for tool in parameters.function_tools if tool.name not in self.run.hidden]
         messages = restored(request_context.messages)
-        if (step := self.run.step) and step.conversation.arm == "append":
+        step = self._seen(ctx, request_context.messages)
+        if step and step.conversation.arm == "append":
             # The framework withholds these until a message adds them.
             hidden = [tool for tool in parameters.function_tools if tool.name in self.run.hidden]
             shown += [replace(tool, defer_loading=True) for tool in hidden]
@@ -119,6 +121,15 @@ class Toolfold(AbstractCapability[Any]):
         return replace(
             request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)
         )
+
+    def _seen(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> _Step | None:
+        """Returns the step of a request. If the run has other messages than the request, such as before ``ProcessHistory``, its
+        conversation is that of the request."""
+        step = self.run.step
+        if step and not (len(messages) == len(step.messages) and all(map(is_, messages, step.messages))):
+            seen = self.folder.conversation(step.engine, ctx.conversation_id, answered_only(steps_of(messages)))
+            self.run.step = step = step._replace(conversation=seen, messages=messages)
+        return step
 
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
@@ -146,7 +157,7 @@ class _Folded(WrapperToolset[Any]):
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
         key, step = await self._step(ctx)
-        self.capability.run.step, (_, real, conversation) = step, step
+        self.capability.run.step, (_, real, conversation, _) = step, step
         key = (key, conversation.digest)
         if self.shown is None or self.shown[0] != key:
             memo = self.capability.memo
@@ -177,7 +188,7 @@ class _Folded(WrapperToolset[Any]):
         steps = steps_of(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(steps))
-        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
+        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)), ctx.messages[:])
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run

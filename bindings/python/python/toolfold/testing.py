@@ -8,7 +8,8 @@ runs every cell of the contract:
 
 A cell that the framework cannot have is named in ``Agent.lacks`` with a sentence that names the missing hook. Deliveries that an
 adapter refuses at construction (``StartError``) need no entry: the sentence is that of the error. A cell about a feature that the
-framework does not have at all (``Cell.feature``) is named in ``Agent.absent``: it does not apply.
+framework does not have at all (``Cell.feature``) is named in ``Agent.absent``: it does not apply. A cell that requires an option
+or a method that the subclass does not implement is not tested.
 """
 
 from __future__ import annotations
@@ -20,10 +21,28 @@ from tempfile import mkdtemp
 from typing import Any, Literal
 
 from . import InputError, StartError
-from ._agent import DELETE, DONE, POLICY, Agent, Call, Cell, tools_of
-from ._contract import CELLS
+from ._agent import DELETE, DONE, INJECTED, OPTIONS, OUTPUT, PARTS, POLICY, Agent, Call, Cell, NotTested, Script, tools_of
+from ._contract_rules import CELLS
 
-__all__ = ["CELLS", "DELETE", "DONE", "POLICY", "Agent", "Call", "Cell", "Row", "check", "table", "tools_of"]
+__all__ = [
+    "CELLS",
+    "DELETE",
+    "DONE",
+    "INJECTED",
+    "OPTIONS",
+    "OUTPUT",
+    "PARTS",
+    "POLICY",
+    "Agent",
+    "Call",
+    "Cell",
+    "NotTested",
+    "Row",
+    "Script",
+    "check",
+    "table",
+    "tools_of",
+]
 
 
 @dataclass(frozen=True)
@@ -31,17 +50,25 @@ class Row:
     """The result of one cell.
 
     :param state: ``carried``, ``refused`` (the adapter or the framework does not have it), ``absent`` (it does not apply, because
-        the framework does not have what it is about) or ``broken``.
-    :param why: the missing hook, why it does not apply, or what is broken; empty if it is carried.
+        the framework does not have what it is about), ``untested`` or ``broken``.
+    :param why: the missing hook, why it does not apply, what was not implemented, or what is broken; empty if it is carried.
     """
 
     cell: str
-    state: Literal["carried", "refused", "absent", "broken"]
+    state: Literal["carried", "refused", "absent", "untested", "broken"]
     why: str = ""
 
     def __str__(self) -> str:
-        shown = {"carried": "carried", "refused": "not available: ", "absent": "does not apply: ", "broken": "BROKEN: "}
-        return f"{self.cell}: {shown[self.state]}{self.why}"
+        return f"{self.cell}: {_SHOWN[self.state]}{self.why}"
+
+
+_SHOWN = {
+    "carried": "carried",
+    "refused": "not available: ",
+    "absent": "does not apply: ",
+    "untested": "NOT TESTED: ",
+    "broken": "BROKEN: ",
+}
 
 
 def check(agent: type[Agent], folder: Path | None = None, *, cells: Iterable[Cell] | None = None) -> list[Row]:
@@ -76,6 +103,8 @@ def _row(agent: type[Agent], cell: Cell, folder: Path) -> Row:
             cell.holds(make)
         except StartError as why:
             refused = str(why)
+        except NotTested as why:
+            return Row(cell.name, "untested", str(why))
         except Exception as why:
             return Row(cell.name, "broken", f"arm {arm}: {type(why).__name__}: {why}")
         else:
@@ -85,7 +114,7 @@ def _row(agent: type[Agent], cell: Cell, folder: Path) -> Row:
 
 def table(rows: dict[str, list[Row]]) -> str:
     """Returns the results as a table in Markdown, with the sentences below it: ``no`` if a requirement is not met, ``-`` if it does
-    not apply.
+    not apply, ``NOT TESTED`` if the agent does not implement what the test requires.
 
     :param rows: the rows of each adapter, by its name.
     """
@@ -96,7 +125,7 @@ def table(rows: dict[str, list[Row]]) -> str:
         marks = []
         for own in found.values():
             row = own[cell.name]
-            mark = {"carried": "yes", "refused": "no", "absent": "-", "broken": "BROKEN"}[row.state]
+            mark = {"carried": "yes", "refused": "no", "absent": "-", "untested": "NOT TESTED", "broken": "BROKEN"}[row.state]
             if mark in ("no", "-"):
                 if row.why not in sentences:
                     sentences.append(row.why)

@@ -22,17 +22,15 @@ def called(name: str, arguments: dict[str, Any], shown: Any) -> tuple[str, dict[
 
 class Own:
     agent: Any
-    callbacks: int
 
     def __init__(self) -> None:
         self.ran: list[Any] = []
         self.guarded: list[str] = []
-        self.seen: list[str] = []
         self.requests: list[Any] = []
         self.arrays: list[dict[str, Any]] = []
 
 
-def langchain_agent(arm: str, rules: Any, *, first: bool = True, script: Any = None, **tool: Any) -> Any:
+def langchain_agent(arm: str, *rules: Any, script: Any = None, **tool: Any) -> Any:
     from langchain.agents import create_agent
     from langchain_core.language_models.chat_models import BaseChatModel
     from langchain_core.messages import AIMessage
@@ -73,15 +71,13 @@ def langchain_agent(arm: str, rules: Any, *, first: bool = True, script: Any = N
         about = {"description": function["description"], "args_schema": function["parameters"]}
         return StructuredTool(name=function["name"], func=run, **about, **more)
 
-    middleware: list[Any] = [Toolfold(arm=arm)]
-    if rules:
-        middleware.insert(0 if first else 1, rules)
+    middleware: list[Any] = [Toolfold(arm=arm), *rules]
     tools = [bound(each) for each in tools_of(arm)]
     own.agent = create_agent(Model(), tools, middleware=middleware, checkpointer=InMemorySaver())
     return own
 
 
-def pydantic_tools(arm: str, ran: list[Any], **tool: Any) -> list[Any]:
+def pydantic_tools(arm: str, ran: list[Any]) -> list[Any]:
     from pydantic_ai import Tool
 
     def bound(function: dict[str, Any]) -> Any:
@@ -90,17 +86,14 @@ def pydantic_tools(arm: str, ran: list[Any], **tool: Any) -> list[Any]:
             return "ran"
 
         about = {"name": function["name"], "description": function["description"]}
-        made = Tool.from_schema(run, json_schema=function["parameters"], **about)
-        for key, value in (tool if function["name"] == DELETE[0] else {}).items():
-            setattr(made, key, value)
-        return made
+        return Tool.from_schema(run, json_schema=function["parameters"], **about)
 
     return [bound(each) for each in tools_of(arm)]
 
 
-def pydantic_agent(arm: str, said: Any = None, **tool: Any) -> Any:
-    from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults
-    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+def pydantic_agent(arm: str, said: Any) -> Any:
+    from pydantic_ai import Agent
+    from pydantic_ai.messages import ModelResponse, TextPart
     from pydantic_ai.models.function import FunctionModel
 
     from toolfold.pydantic_ai import Toolfold
@@ -109,25 +102,13 @@ def pydantic_agent(arm: str, said: Any = None, **tool: Any) -> Any:
 
     def respond(messages: Any, info: Any) -> ModelResponse:
         own.requests.append(messages)
-        if said is not None and len(messages) == 1:
-            own.said = copy(said)
-            return said
         if len(messages) > 1:
             return ModelResponse(parts=[TextPart(DONE)])
-        name, arguments = called(*DELETE, [tool.name for tool in info.function_tools])
-        return ModelResponse(parts=[ToolCallPart(name, arguments, "c1")])
+        own.said = copy(said)
+        return said
 
-    output: Any = [str, DeferredToolRequests]
-    tools = pydantic_tools(arm, own.ran, **tool)
-    agent: Any = Agent(FunctionModel(respond), tools=tools, capabilities=[Toolfold(arm=arm)], output_type=output)
-
-    def run(asked: Any = None, yes: bool = True) -> Any:
-        if asked is None:
-            return agent.run_sync("go")
-        said = DeferredToolResults(approvals={"c1": yes})
-        return agent.run_sync(message_history=asked.all_messages(), deferred_tool_results=said)
-
-    own.run = run
+    agent: Any = Agent(FunctionModel(respond), tools=pydantic_tools(arm, own.ran), capabilities=[Toolfold(arm=arm)])
+    own.run = lambda: agent.run_sync("go")
     return own
 
 
@@ -194,7 +175,6 @@ def framework_agent(arm: str, call: Any = DELETE) -> Any:
         ChatResponse,
         Content,
         FunctionInvocationLayer,
-        FunctionMiddleware,
         FunctionTool,
         Message,
     )
@@ -219,11 +199,6 @@ def framework_agent(arm: str, call: Any = DELETE) -> Any:
 
             return respond()
 
-    class Rules(FunctionMiddleware):
-        async def process(self, context: Any, call_next: Any) -> None:
-            own.seen.append(context.function.name)
-            await call_next()
-
     def bound(function: dict[str, Any]) -> FunctionTool:
         async def run(**arguments: Any) -> str:
             own.ran.append(arguments)
@@ -233,7 +208,7 @@ def framework_agent(arm: str, call: Any = DELETE) -> Any:
         return FunctionTool(name=name, description=about, input_model=function["parameters"], func=run)
 
     folded = fold([bound(each) for each in tools_of(arm)], arm=arm)
-    own.agent = Agent(client=Scripted(), tools=folded.tools, middleware=[Rules(), *folded.middleware])
+    own.agent = Agent(client=Scripted(), tools=folded.tools, middleware=folded.middleware)
     own.run = lambda given: asyncio.run(own.agent.run(given))
     return own
 
@@ -269,7 +244,7 @@ def fidelity_langchain() -> tuple[Any, Any, Any]:
     more: Any = {"additional_kwargs": raw, "response_metadata": {"model": "m"}, "id": "msg_1"}
     said = AIMessage(content, tool_calls=[call], **more)
     before = said.model_dump()
-    own = langchain_agent("index", None, script=[said])
+    own = langchain_agent("index", script=[said])
     messages = own.agent.invoke(GO, THREAD)["messages"]
     stored = next(message for message in messages if message.type == "ai").tool_calls[0]
     names, sent = own.requests[1]
@@ -343,16 +318,8 @@ def adk_agent(arm: str, script: list[Any], **settings: Any) -> Any:
             own.ran.append(args)
             return {"result": f"{self.name} ran"}
 
-    def after_model(callback_context: Any, llm_response: Any) -> None:
-        own.seen += [part.function_call.name for part in llm_response.content.parts if part.function_call]
-
-    def before_tool(tool: Any, args: dict[str, Any], tool_context: Any) -> None:
-        own.guarded.append(tool.name)
-        own.callbacks = len(tool_context.get_invocation_context().agent.canonical_after_model_callbacks)
-
     tools = FoldedToolset([Real(each) for each in tools_of(arm)], arm=arm, **settings)
-    callbacks: Any = {"after_model_callback": after_model, "before_tool_callback": before_tool}
-    own.agent = LlmAgent(name="a", model=Model(model="scripted"), tools=[tools], **callbacks)
+    own.agent = LlmAgent(name="a", model=Model(model="scripted"), tools=[tools])
     runner = InMemoryRunner(own.agent)
 
     async def talk() -> list[Any]:

@@ -1,7 +1,8 @@
-"""Processes that work on one conversation, in sequence or at once. ``hosts/__main__.py`` contains what each does."""
+"""Processes that work on one conversation, in sequence or at once, and scripts. ``server.py`` contains what each does."""
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import shutil
@@ -9,73 +10,85 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from dialogue import Dialogue
 from workbook import Workbook
 
 HERE = Path(__file__).parent
-PATH = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+#: Absolute, as scripts run in other folders.
+PATH = os.pathsep.join(map(os.path.abspath, filter(None, [str(HERE), *os.environ.get("PYTHONPATH", "").split(os.pathsep)])))
 
 
-def python(*arguments: str, errors: Path) -> subprocess.Popen[str]:
-    """A new Python that runs ``hosts``."""
-    whole = [sys.executable, "-m", "hosts", *arguments]
-    with open(errors, "ab") as file:
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": file}
-        return subprocess.Popen(whole, text=True, env={**os.environ, "PYTHONPATH": PATH}, **pipes)
+@dataclass
+class Ran:
+    """The result of a script."""
+
+    stdout: str
+    stderr: str
+    returncode: int
 
 
-class Nursery:
-    """Makes processes of one host: three new Pythons, and forks of one that has only imported the host.
+class Server:
+    """A Python that makes processes by ``fork``. It imports a framework when the first process needs it, and only once: that
+    takes more CPU time than all that the processes do."""
 
-    The Pythons begin to import at once, beside each other: that takes longer than all that they do.
-    """
-
-    def __init__(self, host: str) -> None:
-        self.host, self.folder = host, Path(tempfile.mkdtemp(prefix="toolfold-"))
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="toolfold-"))
         self.errors, self._socket = self.folder / "errors", self.folder / "socket"
-        self._fresh = [Process.new(host, self.errors) for _ in range(3)]
-        self._made = [*self._fresh]
-        self._parent = python(host, str(self._socket), errors=self.errors)
-        self._forks = False
+        command = [sys.executable, str(HERE / "server.py"), str(self._socket)]
+        with open(self.errors, "ab") as errors:
+            self._parent = subprocess.Popen(
+                command, env={**os.environ, "PYTHONPATH": PATH}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+            )
+        assert self._parent.stdout and self._parent.stdout.readline() == b"ready\n", self.errors.read_text()
 
-    def fresh(self) -> Process:
-        return self._fresh.pop()
-
-    def fork(self) -> Process:
-        if not self._forks:
-            assert self._parent.stdout and self._parent.stdout.readline() == "ready\n", self.errors.read_text()
-            self._forks = True
+    def _fork(self, **task: object) -> Process:
         connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(60)
+        connection.settimeout(300)
         connection.connect(str(self._socket))
-        made = Process(connection.makefile("r"), connection.makefile("w"), self.errors)
+        process = Process(connection.makefile("r"), connection.makefile("w"), self.errors)
         connection.close()
-        self._made.append(made)
-        return made
+        process.say(json.dumps(task))
+        return process
+
+    def host(self, name: str) -> Process:
+        """A process of a host, which waits for its task."""
+        return self._fork(modules=[f"hosts.{name}"], host=name)
+
+    def run(self, script: Path, folder: Path | None = None) -> Ran:
+        """Runs a script to its end."""
+        out, errors = (Path(tempfile.mkstemp(dir=self.folder)[1]) for _ in range(2))
+        where = str(folder or Path.cwd())
+        process = self._fork(modules=imports(script), script=str(script), folder=where, out=str(out), errors=str(errors))
+        status = process.hear()
+        process.close()
+        assert status, f"the process has ended\n{errors.read_text()}\n{self.errors.read_text()}"
+        return Ran(out.read_text(), errors.read_text(), int(status))
 
     def close(self) -> None:
-        for process in self._made:
-            process.close()
-        self._parent.communicate()  # It ends when its input does.
+        self._parent.communicate(timeout=60)  # It ends when its input does.
         shutil.rmtree(self.folder)
 
 
+def imports(script: Path) -> list[str]:
+    """The modules that a script imports anywhere."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.append(node.module)
+    return found
+
+
 class Process:
-    """One process. It imports immediately, and starts its work on request."""
+    """One process."""
 
-    def __init__(
-        self, inward: TextIO, outward: TextIO, errors: Path, child: subprocess.Popen[str] | None = None
-    ) -> None:
-        self._in, self._out, self._errors, self._child = inward, outward, errors, child
-
-    @classmethod
-    def new(cls, host: str, errors: Path) -> Process:
-        child = python(host, errors=errors)
-        assert child.stdin and child.stdout
-        return cls(child.stdout, child.stdin, errors, child)
+    def __init__(self, inward: TextIO, outward: TextIO, errors: Path) -> None:
+        self._in, self._out, self._errors = inward, outward, errors
 
     def say(self, line: str = "") -> None:
         self._out.write(line + "\n")
@@ -93,15 +106,35 @@ class Process:
     def killed(self) -> None:
         """It has ended without output."""
         assert self._in.read() == ""
-        assert self._child is None or self._child.wait(60) == -9
 
     def close(self) -> None:
-        """Ends it, if it has not ended."""
-        if self._child:
-            self._child.kill()
-            self._child.wait(60)
+        """What it reads and writes ends."""
         self._in.close()
         self._out.close()
+
+
+class Nursery:
+    """Makes processes of one host, by two Pythons that have only imported it."""
+
+    def __init__(self, host: str, first: Server, second: Server) -> None:
+        self.host, self._first, self._second = host, first, second
+        self._created: list[Process] = []
+
+    def _create(self, server: Server) -> Process:
+        process = server.host(self.host)
+        self._created.append(process)
+        return process
+
+    def fork(self) -> Process:
+        return self._create(self._first)
+
+    def other(self) -> Process:
+        """A process of the other Python: another seed of hashes, and nothing in common but the files."""
+        return self._create(self._second)
+
+    def close(self) -> None:
+        for process in self._created:
+            process.close()
 
 
 class Place:
@@ -115,7 +148,6 @@ class Place:
 
     def tell(self, process: Process, command: str, approval: str = "", when: str = "") -> Process:
         """Lets a process begin."""
-        assert process.hear() == "ready"
         task = {"command": command, "folder": str(self.folder), "approval": approval, "when": when}
         process.say(json.dumps(task))
         return process

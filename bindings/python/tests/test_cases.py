@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from processes import Ran, Server
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT.parent / "shared/corpora/cases/python"
@@ -90,21 +88,18 @@ SCRIPTS: dict[str, tuple[str, list[str]]] = {
 }
 
 
-def lines_of(script: str) -> tuple[list[str], subprocess.CompletedProcess[str]]:
+def lines_of(server: Server, script: str) -> tuple[list[str], Ran]:
     (found,) = CASES.glob(f"{script}_*.py")
-    paths = os.pathsep.join(os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path)
-    environment = {**os.environ, "PYTHONPATH": paths}
-    command = [sys.executable, str(found)]
-    ran = subprocess.run(command, cwd=CASES, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    ran = server.run(found, CASES)
     return [line.strip() for line in ran.stdout.splitlines()], ran
 
 
 @pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not here")
-def test_every_adapter_folds_whatever_it_is_told_of_the_model() -> None:
+def test_every_adapter_folds_whatever_it_is_told_of_the_model(server: Server) -> None:
     """Before, a model with deferred tools made three adapters take an arm that they could not carry: all was sent whole."""
     if [name for name in ("agents", "agent_framework", "langchain") if find_spec(name) is None]:
         pytest.skip("a framework of the script is not installed")
-    lines, ran = lines_of("11")
+    lines, ran = lines_of(server, "11")
     shown = [re.search(r"(\d+) of (\d+) bytes$", line) for line in lines]
     assert ran.returncode == 0 and len(shown) == 7, ran.stderr
     for line in shown:
@@ -113,10 +108,10 @@ def test_every_adapter_folds_whatever_it_is_told_of_the_model() -> None:
 
 @pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES} is not here")
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_prints_what_it_expects(script: str) -> None:
+def test_a_script_prints_what_it_expects(server: Server, script: str) -> None:
     framework, expected = SCRIPTS[script]
     if find_spec(framework) is None:
         pytest.skip(f"{framework} is not installed")
-    lines, ran = lines_of(script)
+    lines, ran = lines_of(server, script)
     assert lines == expected, ran.stderr
     assert (ran.returncode == 0) == (script != "04"), ran.stderr

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from processes import Server
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/python.md"
@@ -23,7 +24,7 @@ def test_the_first_ten_minutes() -> None:
     assert (done.stdout, done.stderr) == (printed, "")
 
 
-def test_the_table_against_peers_is_what_its_command_prints() -> None:
+def test_the_table_against_peers_is_what_its_command_prints(server: Server) -> None:
     for package, pinned in PEERS.items():
         try:
             found = version(package)
@@ -31,7 +32,6 @@ def test_the_table_against_peers_is_what_its_command_prints() -> None:
             pytest.skip(f"{package} is not installed")
         if found != pinned:
             pytest.skip(f"the table names {package} {pinned}, here is {found}")
-    bench = [sys.executable, str(ROOT / "benches/peers.py")]
-    done = subprocess.run(bench, capture_output=True, text=True, timeout=240, check=True)
+    done = server.run(ROOT / "benches/peers.py")
     table = done.stdout.split("\n\n")[0]
-    assert table.count("\n") == 9 and table in (ROOT / "docs/measuring.md").read_text(encoding="utf-8"), done.stdout
+    assert done.returncode == 0 and table.count("\n") == 9 and table in (ROOT / "docs/measuring.md").read_text(encoding="utf-8"), done

@@ -14,15 +14,23 @@ from pathlib import Path
 import pytest
 from dialogue import DONE
 from hosts import NEEDS, missing
-from processes import Nursery, Place
+from processes import Nursery, Place, Server
 
 from toolfold import Approver
 
+
+@pytest.fixture(scope="module")
+def second() -> Iterator[Server]:
+    created = Server()
+    yield created
+    created.close()
+
+
 @pytest.fixture(scope="module", params=sorted(NEEDS))
-def nursery(request: pytest.FixtureRequest) -> Iterator[Nursery]:
+def nursery(request: pytest.FixtureRequest, server: Server, second: Server) -> Iterator[Nursery]:
     if lacking := missing(request.param):
         pytest.skip(f"{', '.join(lacking)} is not installed")
-    made = Nursery(request.param)
+    made = Nursery(request.param, server, second)
     yield made
     made.close()
 
@@ -31,7 +39,7 @@ def nursery(request: pytest.FixtureRequest) -> Iterator[Nursery]:
 def asked(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The state that the first process leaves: it runs until the question, and ends."""
     place = Place(tmp_path_factory.mktemp(nursery.host), nursery.host)
-    assert place.tell(nursery.fresh(), "ask").end() == {"text": "asked"}
+    assert place.tell(nursery.other(), "ask").end() == {"text": "asked"}
     place.dialogue.verify_unanswered()
     # The process reports its end before it has closed the store; SQLite then removes the files beside it.
     for _ in range(500):
@@ -59,8 +67,9 @@ def one_run(place: Place, *answers: dict[str, str]) -> None:
 
 
 def test_three_processes(nursery: Nursery, place: Place) -> None:
-    """The second process runs what was approved; a third that is given the same answer runs nothing."""
-    second, third, approval = nursery.fresh(), nursery.fresh(), pending(place)
+    """The second process runs what was approved; a third that is given the same answer runs nothing. None has the Python of the
+    process before it."""
+    second, third, approval = nursery.fork(), nursery.other(), pending(place)
     assert place.tell(second, "yes", approval).end() == {"text": DONE}
     place.dialogue.verify()
     one_run(place, place.tell(third, "yes", approval).end())

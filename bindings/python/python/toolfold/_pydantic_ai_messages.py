@@ -27,6 +27,8 @@ from ._adapter import Added
 from ._names import MEMBER, original, record
 from ._steps import Step, loaded
 
+_SEARCHES = (NativeToolSearchReturnPart, ToolSearchReturnPart)
+
 
 def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
     """Returns the provider's id of the newest response with a call of this id. The ids of Chat Completions are not unique,
@@ -39,8 +41,8 @@ def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
 
 def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
     """Returns the newest call of this id in a history."""
-    parts = [part for message in messages for part in message.parts if isinstance(part, ToolCallPart)]
-    return next((part for part in reversed(parts) if part.tool_call_id == id), None)
+    parts = (part for message in reversed(messages) for part in reversed(message.parts))
+    return next((part for part in parts if isinstance(part, ToolCallPart) and part.tool_call_id == id), None)
 
 
 def direct_response(conversation: Conversation, response: ModelResponse) -> ModelResponse:
@@ -71,6 +73,8 @@ def direct_response(conversation: Conversation, response: ModelResponse) -> Mode
 
 def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Returns messages as the model wrote and read them. Unchanged messages are the same objects."""
+    if not any(isinstance(message, ModelResponse) and MEMBER in (message.metadata or ()) for message in messages):
+        return list(messages)
     records: dict[str, Any] = {}
     sent: list[ModelMessage] = []
     for message in messages:
@@ -81,7 +85,7 @@ def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
             if own:
                 metadata = {key: one for key, one in (message.metadata or {}).items() if key != MEMBER}
                 message = replace(message, metadata=metadata or None)
-        if any(getattr(part, "tool_call_id", None) in records for part in message.parts):
+        if records and any(getattr(part, "tool_call_id", None) in records for part in message.parts):
             parts: Any = [_written(part, records) for part in message.parts]
             message = replace(message, parts=parts)
         sent.append(message)
@@ -102,7 +106,7 @@ def _written(part: Any, records: dict[str, Any]) -> Any:
 
 def searched(message: ModelMessage) -> list[Step]:
     """Returns the tools that a search of the framework or of the provider loaded."""
-    found = [part for part in message.parts if isinstance(part, NativeToolSearchReturnPart | ToolSearchReturnPart)]
+    found = [part for part in message.parts if isinstance(part, _SEARCHES)]
     return [step for part in found for step in loaded(part.tool_call_id, part.content["discovered_tools"])]
 
 

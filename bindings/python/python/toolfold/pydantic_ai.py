@@ -45,9 +45,11 @@ _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "time
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the tools shown last, by tool set and array, with the tools they represent; and
-    what follows the answers to calls, by engine."""
+    """State shared by the runs of a capability: the last tool set with its engine, and its definitions, which must stay alive as
+    their ids are in its key; the tools shown last, by tool set and array, with the tools they represent; and what follows the
+    answers to calls, by engine."""
 
+    bound: tuple[object, Engine, object] | None = None
     shown: tuple[object, list[ToolDefinition], object] | None = None
     added: tuple[Engine, Added] | None = None
 
@@ -166,12 +168,16 @@ class _Folded(WrapperToolset[Any]):
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
         key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
-        engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined)
+        if (bound := self.capability.memo.bound) is None or bound[0] != key:
+            bound = (key, folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined), defined)
+            self.capability.memo.bound = bound
+        # The same key as before, which is quick to compare.
+        shared, engine, _ = bound
         # Calls without an answer are about to be checked.
         steps = steps_of(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(steps))
-        return key, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
+        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)))
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run

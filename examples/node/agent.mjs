@@ -9,6 +9,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /** @typedef {import("./session.d.ts").Request} Request */
@@ -34,15 +35,10 @@ function open() {
   const waiting = [];
   child.on("exit", () => waiting.splice(0).forEach(({ reject }) => reject(new Error("toolfold ended"))));
   child.stdin.on("error", () => {}); // It ended: "exit" rejects what waits.
-  // Only "\n" ends a line: `node:readline` would also split a text at U+2028.
-  let rest = "";
-  child.stdout.setEncoding("utf8").on("data", (piece) => {
-    const lines = (rest + piece).split("\n");
-    rest = lines.pop() ?? "";
-    for (const answer of lines.map((line) => JSON.parse(line))) {
-      const { resolve, reject } = waiting.shift();
-      answer.error ? reject(new Error(`${answer.error.message}; ${answer.error.help}`)) : resolve(answer);
-    }
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const answer = JSON.parse(line);
+    const { resolve, reject } = waiting.shift();
+    answer.error ? reject(new Error(`${answer.error.message}; ${answer.error.help}`)) : resolve(answer);
   });
   /** @param {string} conversation @param {Request} request @returns {Promise<any>} */
   const ask = (conversation, request) =>

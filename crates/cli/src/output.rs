@@ -128,8 +128,15 @@ pub(super) fn emit_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     emit_data(&json_line(value)?)
 }
 
+/// A value as one line. The characters besides control characters at which common readers of lines
+/// split, such as those of Node.js and Python, are escaped.
 pub(super) fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
+    let mut text = serde_json::to_string(value).map_err(|why| Failure::wrong(format!("cannot write JSON: {why}")))?;
+    for (end, escape) in [('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")] {
+        if text.contains(end) {
+            text = text.replace(end, escape);
+        }
+    }
     Ok(text + "\n")
 }
 

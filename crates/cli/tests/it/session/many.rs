@@ -165,11 +165,13 @@ fn no_name_leaves_the_folder_or_meets_another() {
         "$HOME",
         &long,
         "\u{1f600}",
+        "\u{2028}\u{2029}",
     ];
-    let lines: Vec<Value> =
-        names.iter().map(|name| named(name, &call("1", "expand_tools", json!({"categories": ["chart"]})))).collect();
+    let look_up = |name: &&str| named(name, &call("1\u{85}", "expand_tools", json!({"categories": ["chart"]})));
+    let lines: Vec<Value> = names.iter().map(look_up).collect();
     let (first, answers) = ran(&["--many", "--arm", "stable", "--log", &log], &lines);
     assert_eq!(first.code, 0, "{}", first.err);
+    assert!(!first.out.contains(['\u{85}', '\u{2028}', '\u{2029}']), "no reader splits an answer: {}", first.out);
     for (name, answer) in names.iter().zip(&answers) {
         assert_eq!((&answer["conversation"], &answer["reason"]), (&json!(name), &json!("expanded")), "{answer}");
     }

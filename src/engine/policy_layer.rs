@@ -262,7 +262,7 @@ impl PolicyLayer {
         entry
     }
 
-    /// Records the outcome of a call that ran. A failure is ignored because nothing depends on the
+    /// Records how a forwarded call ended. A failure is ignored because nothing depends on the
     /// record.
     pub(crate) fn note_outcome(&self, call_ref: &CallRef<'_>, outcome: &str, began: Option<&InFlight>) {
         if let Some(snapshots) = &self.snapshots {

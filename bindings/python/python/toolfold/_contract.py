@@ -11,6 +11,7 @@ from typing import Any
 
 from . import Approver, InputError, LoadError, StartError, ToolfoldError
 from ._agent import DELETE, Agent, Call, Cell
+from ._contract_expect import expect, expect_approved, expect_question, expect_rejected
 
 #: The arms of cells that hold under every arm: whole tools, folded tools, and tools behind ``call_tool``.
 ARMS = ("full", "lean", "index")
@@ -47,12 +48,6 @@ def cell(
     return add
 
 
-def expect(condition: bool, what: str) -> None:
-    """Like ``assert``, and also under ``python -O``."""
-    if not condition:
-        raise AssertionError(what)
-
-
 def ended(agent: Agent, said: bool | dict[str, Any]) -> bool | None:
     """Answers. None if the framework raises an error: it may refuse the answer itself."""
     with suppress(Exception, CancelledError):
@@ -75,8 +70,7 @@ def changed_after(agent: Agent, said: bool) -> None:
 @cell("a call that requires approval does not run before a decision")
 def asked(make: Make) -> None:
     agent = make(DELETE)
-    expect(agent.start(), "the run ended before a decision")
-    expect(agent.ran == [], f"ran before the decision: {agent.ran}")
+    expect_question(agent, agent.start())
     shown = [(one.tool, one.arguments, one.state) for one in agent.approvals()]
     expect(shown == [(*DELETE, "pending")], f"the store has {shown}")
 
@@ -85,9 +79,7 @@ def asked(make: Make) -> None:
 def approved(make: Make) -> None:
     agent = make(DELETE)
     agent.start()
-    expect(not agent.answer(True), "another approval was requested")
-    expect(agent.ran == [DELETE], f"ran {agent.ran}")
-    expect(agent.states() == ["consumed"], f"the approvals are {agent.states()}")
+    expect_approved(agent)
     expect("delete_sheet ran" in agent.read[-1], "the model did not read the result")
 
 
@@ -95,9 +87,7 @@ def approved(make: Make) -> None:
 def rejected(make: Make) -> None:
     agent = make(DELETE)
     agent.start()
-    expect(not agent.answer(False), "another approval was requested")
-    expect(agent.ran == [], f"ran {agent.ran}")
-    expect(agent.states() == ["rejected"], f"the approvals are {agent.states()}")
+    expect_rejected(agent)
     expect(len(agent.read) == 2, "the model was not called with the rejection")
 
 
@@ -180,8 +170,7 @@ def interrupted(make: Make) -> None:
 @cell("the framework's own approval of a tool applies, whatever name the model calls it by", feature="its own approvals")
 def own_rule(make: Make) -> None:
     agent = make(DELETE, policy=None, own_rule=True)
-    expect(agent.start(), "the run ended before a decision")
-    expect(agent.ran == [], f"ran before the decision: {agent.ran}")
+    expect_question(agent, agent.start())
 
 
 # Calls and answers

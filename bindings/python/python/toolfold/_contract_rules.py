@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ._agent import DELETE, INJECTED, OUTPUT, PARTS, Call
-from ._contract import CELLS, EXPAND, FILE, FOLDED, INVALID, LIST, OTHER, RENAME, Make, cell, expect
+from ._contract import CELLS, EXPAND, FILE, FOLDED, INVALID, LIST, OTHER, RENAME, Make, cell
+from ._contract_expect import expect, expect_approved, expect_question, expect_rejected
 
 __all__ = ["CELLS"]
 
@@ -72,27 +73,22 @@ def streamed(make: Make) -> None:
 @cell("a streamed run stops for an approval, and continues with the decision")
 def streamed_approval(make: Make) -> None:
     agent = make(DELETE)
-    expect(agent.stream(), "the run ended before a decision")
-    expect(agent.ran == [], f"ran before the decision: {agent.ran}")
-    expect(not agent.answer(True), "another approval was requested")
-    expect(agent.ran == [DELETE] and agent.states() == ["consumed"], f"ran {agent.ran}, {agent.states()}")
+    expect_question(agent, agent.stream())
+    expect_approved(agent)
 
 
 @cell("a call of a nested agent does not run before a decision, and runs once after an approval", feature=NESTED)
 def nested(make: Make) -> None:
     agent = make(DELETE, nested=True)
-    expect(agent.start(), "the run ended before a decision")
-    expect(agent.ran == [], f"ran before the decision: {agent.ran}")
-    expect(not agent.answer(True), "another approval was requested")
-    expect(agent.ran == [DELETE] and agent.states() == ["consumed"], f"ran {agent.ran}, {agent.states()}")
+    expect_question(agent, agent.start())
+    expect_approved(agent)
 
 
 @cell("a rejected call of a nested agent does not run", feature=NESTED)
 def nested_rejected(make: Make) -> None:
     agent = make(DELETE, nested=True)
-    expect(agent.start(), "the run ended before a decision")
-    expect(not agent.answer(False), "another approval was requested")
-    expect(agent.ran == [] and agent.states() == ["rejected"], f"ran {agent.ran}, {agent.states()}")
+    expect_question(agent, agent.start())
+    expect_rejected(agent)
 
 
 @cell("an expanded definition remains open in later runs of the conversation", *FOLDED)

@@ -19,6 +19,7 @@ mod script;
 #[cfg(test)]
 pub(super) use schema::session_schema;
 
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -99,8 +100,8 @@ pub(super) struct SessionArgs {
     many: bool,
 
     /// Maximum number of open conversations
-    #[arg(long, value_name = "N", requires = "many", default_value_t = 500)]
-    max_open: usize,
+    #[arg(long, value_name = "N", requires = "many", default_value = "500")]
+    max_open: NonZeroUsize,
 
     /// Log every event to this file before it is answered. With --id, a conversation that the file
     /// contains is resumed. With --many, a folder with a file for each conversation

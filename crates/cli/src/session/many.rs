@@ -145,7 +145,7 @@ impl<'a> Many<'a> {
 
     /// The conversation with this name, which is opened if needed, and whether it existed before.
     fn dialogue(&mut self, name: &str, settings: &Settings) -> Result<(&mut Dialogue, bool), Problem> {
-        let (open, most) = (self.open.len(), self.args.max_open);
+        let (open, most) = (self.open.len(), self.args.max_open.get());
         if !self.open.contains_key(name) {
             if open >= most {
                 return Err(Problem::new(format!("{open} conversations are open, the maximum")).help(FULL));

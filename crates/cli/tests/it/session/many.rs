@@ -263,7 +263,12 @@ fn open_conversations_are_limited() {
     assert_eq!(answers[3]["session"], "a", "those that are open continue");
     assert_eq!((&answers[4]["ended"], &answers[5]["ended"]), (&json!(true), &json!(false)));
     assert_eq!(answers[6]["session"], "c");
-    for wrong in [&["--many", "--id", "c"][..], &["--max-open", "2"], &["--many", "--max-open", "x"]] {
+    for wrong in [
+        &["--many", "--id", "c"][..],
+        &["--max-open", "2"],
+        &["--many", "--max-open", "x"],
+        &["--many", "--max-open", "0"],
+    ] {
         assert_eq!(ran(wrong, &[""]).0.code, 2, "{wrong:?}");
     }
 }

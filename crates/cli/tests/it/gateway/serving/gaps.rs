@@ -184,17 +184,24 @@ fn a_hanging_notification_blocks_no_other() {
 #[test]
 fn the_last_output_goes_only_to_the_log() {
     let place = Place::new();
-    // It exits during a call, with a secret in its output.
-    let ends = "\
-        read line; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\",\
-        \"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"ends\",\"version\":\"1\"}}}'; \
-        read line; read line; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"end\",\
-        \"inputSchema\":{\"type\":\"object\"}}]}}'; read line; echo password=hunter2 >&2; exit 3";
+    // It exits during each call, with a secret in its output. After its restart it is not asked
+    // for its tools again.
+    let ends = r#"while read -r line; do
+        id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+        case "$line" in
+        *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"ends","version":"1"}}' ;;
+        *'"tools/list"'*) result='{"tools":[{"name":"end","inputSchema":{"type":"object"}}]}' ;;
+        *'"tools/call"'*) echo password=hunter2 >&2; exit 3 ;;
+        *) continue ;;
+        esac
+        echo "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":$result}"
+    done"#;
     let behind = ["sh".to_owned(), "-c".to_owned(), ends.to_owned()];
     let mut lines = Lines::session(&place, &place.gateway(FULL, &behind), &json!({}));
     let ended = lines.call("1", "end", &json!({}));
     assert!(text(&ended).contains("exit status: 3"), "{ended}");
     let later = lines.call("2", "end", &json!({}));
+    assert!(text(&later).contains("exit status: 3"), "{later}");
     assert!(!format!("{ended}{later}{:?}", lines.seen).contains("hunter2"), "{ended} {later}");
     let log = std::fs::read_to_string(place.file("log")).unwrap();
     assert!(log.contains("hunter2"), "{log}");

@@ -1,6 +1,7 @@
 //! The history of a framework, without the messages of a wire.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 #[cfg(feature = "inspect")]
 use pyo3::type_hint_union;
 use toolfold::conversation::{CallId, PastStep};
@@ -28,7 +29,9 @@ impl<'py> FromPyObject<'_, 'py> for Step<'py> {
         type_hint_union!(<Call<'_> as FromPyObject<'_, '_>>::INPUT_TYPE, Answer::INPUT_TYPE);
 
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let step = value.extract().map(Self::Call).or_else(|_| value.extract().map(Self::Answer));
+        // Failing to read one as the other would create an exception for each step of a history.
+        let is_call = value.cast::<PyTuple>().is_ok_and(|parts| parts.len() == 3);
+        let step = if is_call { value.extract().map(Self::Call) } else { value.extract().map(Self::Answer) };
         step.or_else(|_: PyErr| Err(wrong_kind(&value, "a step", "a tuple (id, name, arguments) or (id, ok)")?))
     }
 }

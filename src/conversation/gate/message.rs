@@ -213,21 +213,30 @@ impl Conversation {
         if call.label.as_str().is_empty() {
             return (message, None);
         }
-        let mut known = None;
+        let known = self.repeated_single(call, message);
+        // A message that was received whole has no further calls.
+        let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
+        (if is_whole { self.new_message() } else { message }, known)
+    }
+
+    /// The id under which the same single call was judged earlier in a message, if it is not new.
+    fn repeated_single(&mut self, call: &Arrived, message: u64) -> Option<CallId> {
+        // Most ids are new: the calls of the message need not be compared.
+        if self.state.uses(&call.label) == 0 {
+            return None;
+        }
         for (own, record) in self.state.calls_of(message).rev() {
             let has_ended = record.became.has_ended();
             let is_new = has_ended && self.is_closed_single(own, record);
             if record.identity.key.is_none() && call.is_call(own, record) && !is_new {
-                known = Some(own.clone());
+                let known = own.clone();
                 if has_ended {
-                    self.repeated.insert(own.clone());
+                    self.repeated.insert(known.clone());
                 }
-                break;
+                return Some(known);
             }
         }
-        // A message that was received whole has no further calls.
-        let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
-        (if is_whole { self.new_message() } else { message }, known)
+        None
     }
 
     /// Whether a single call that has ended counts as new when it is repeated: its result was
@@ -323,9 +332,8 @@ impl Conversation {
         };
         let uses = self.state.uses(&label);
         let own = self.free_id(&label, uses);
-        let same_label =
-            self.state.calls_of(place.message).filter(|(own, record)| *record.identity.label(own) == label);
-        let twins = same_label.count() as u64;
+        let is_twin = |(own, record): &(&CallId, &CallRecord)| *record.identity.label(own) == label;
+        let twins = if uses == 0 { 0 } else { self.state.calls_of(place.message).filter(is_twin).count() as u64 };
         let twin = place.arrival == Arrival::Message && twins > 0;
         let earlier = if place.key.is_some() { twins } else { uses };
         let label = if own == label { None } else { Some(label) };

@@ -148,7 +148,7 @@ impl<'a> Many<'a> {
         let (open, most) = (self.open.len(), self.args.max_open.get());
         if !self.open.contains_key(name) {
             if open >= most {
-                return Err(Problem::new(format!("{open} conversations are open, the maximum")).help(FULL));
+                return Err(Problem::new(format!("the maximum number of open conversations is {most}")).help(FULL));
             }
             let opened = self.opened(name, settings).map_err(|why| {
                 let (message, help) = why.described();

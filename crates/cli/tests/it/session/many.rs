@@ -258,7 +258,7 @@ fn open_conversations_are_limited() {
     let lines = [&lines[..], &[end.clone(), end, named("c", &json!({"explain": true}))]].concat();
     let (_, answers) = ran(&["--many", "--max-open", "2"], &lines);
     let error = &answers[2]["error"];
-    assert_eq!(error["message"], "2 conversations are open, the maximum", "{error}");
+    assert_eq!(error["message"], "the maximum number of open conversations is 2", "{error}");
     assert!(error["help"].as_str().unwrap().contains("\"end\":true"), "{error}");
     assert_eq!(answers[3]["session"], "a", "those that are open continue");
     assert_eq!((&answers[4]["ended"], &answers[5]["ended"]), (&json!(true), &json!(false)));

@@ -213,30 +213,23 @@ impl Conversation {
         if call.label.as_str().is_empty() {
             return (message, None);
         }
-        let known = self.repeated_single(call, message);
-        // A message that was received whole has no further calls.
-        let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
-        (if is_whole { self.new_message() } else { message }, known)
-    }
-
-    /// The id under which the same single call was judged earlier in a message, if it is not new.
-    fn repeated_single(&mut self, call: &Arrived, message: u64) -> Option<CallId> {
-        // Most ids are new: the calls of the message need not be compared.
-        if self.state.uses(&call.label) == 0 {
-            return None;
-        }
-        for (own, record) in self.state.calls_of(message).rev() {
+        let mut known = None;
+        // Most ids are new: then no call of the message has to be compared.
+        let compared = if self.state.uses(&call.label) == 0 { 0 } else { usize::MAX };
+        for (own, record) in self.state.calls_of(message).rev().take(compared) {
             let has_ended = record.became.has_ended();
             let is_new = has_ended && self.is_closed_single(own, record);
             if record.identity.key.is_none() && call.is_call(own, record) && !is_new {
-                let known = own.clone();
+                known = Some(own.clone());
                 if has_ended {
-                    self.repeated.insert(known.clone());
+                    self.repeated.insert(own.clone());
                 }
-                return Some(known);
+                break;
             }
         }
-        None
+        // A message that was received whole has no further calls.
+        let is_whole = known.is_none() && self.state.calls_of(message).any(|(_, record)| record.identity.size > 0);
+        (if is_whole { self.new_message() } else { message }, known)
     }
 
     /// Whether a single call that has ended counts as new when it is repeated: its result was

@@ -214,9 +214,7 @@ impl Conversation {
             return (message, None);
         }
         let mut known = None;
-        // Most ids are new: then no call of the message has to be compared.
-        let compared = if self.state.uses(&call.label) == 0 { 0 } else { usize::MAX };
-        for (own, record) in self.state.calls_of(message).rev().take(compared) {
+        for (own, record) in self.state.calls_of(message).rev() {
             let has_ended = record.became.has_ended();
             let is_new = has_ended && self.is_closed_single(own, record);
             if record.identity.key.is_none() && call.is_call(own, record) && !is_new {
@@ -325,8 +323,9 @@ impl Conversation {
         };
         let uses = self.state.uses(&label);
         let own = self.free_id(&label, uses);
-        let is_twin = |(own, record): &(&CallId, &CallRecord)| *record.identity.label(own) == label;
-        let twins = if uses == 0 { 0 } else { self.state.calls_of(place.message).filter(is_twin).count() as u64 };
+        let same_label =
+            self.state.calls_of(place.message).filter(|(own, record)| *record.identity.label(own) == label);
+        let twins = same_label.count() as u64;
         let twin = place.arrival == Arrival::Message && twins > 0;
         let earlier = if place.key.is_some() { twins } else { uses };
         let label = if own == label { None } else { Some(label) };

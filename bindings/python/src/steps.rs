@@ -1,9 +1,9 @@
 //! The history of a framework, without the messages of a wire.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
 #[cfg(feature = "inspect")]
 use pyo3::type_hint_union;
+use pyo3::types::PyTuple;
 use toolfold::conversation::{CallId, PastStep};
 use toolfold::wire::Arguments;
 

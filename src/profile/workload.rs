@@ -206,7 +206,7 @@ mod tests {
     fn the_builtin_workload_is_valid() {
         let Workload { requests, used_tools, lookups, .. } = Workload::default();
         assert_eq!((requests, used_tools), (20, 6));
-        assert_eq!((lookups.outline, lookups.required, lookups.required_write, lookups.index), (50, 300, 500, 1_000));
+        assert_eq!((lookups.outline, lookups.required, lookups.required_write, lookups.index), (90, 700, 700, 970));
         let file: toml::Table = toml::from_str(SHIPPED).unwrap();
         for table in [&file, file["lookups"].as_table().unwrap()] {
             assert!(["source", "date"].iter().all(|key| table[*key].as_str().is_some_and(|text| !text.is_empty())));

@@ -323,7 +323,8 @@ fn check_random(count: usize) {
 
 #[test]
 fn on_random_catalogues_auto_costs_less_than_full() {
-    check_random(toolfold_testing::cases_of(25, 400) as usize);
+    // The allowed share of faults is less than one of 25 cases.
+    check_random(toolfold_testing::cases_of(50, 400) as usize);
 }
 
 #[test]

@@ -93,37 +93,37 @@ keys! {
     }
     LOOKUPS_SIGNATURE = "presentation.lookups_signature" {
         scope: Scope::Project,
-        default: "0.05",
+        default: "0.07",
         help: "extra requests per first use of a tool shown as a signature, for arm auto",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.signature, text, thousandths),
     }
     LOOKUPS_OUTLINE = "presentation.lookups_outline" {
         scope: Scope::Project,
-        default: "0.05",
+        default: "0.09",
         help: "the same for an outline",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.outline, text, thousandths),
     }
     LOOKUPS_REQUIRED = "presentation.lookups_required" {
         scope: Scope::Project,
-        default: "0.3",
+        default: "0.7",
         help: "the same for the required parameters of a read-only tool",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.required, text, thousandths),
     }
     LOOKUPS_REQUIRED_WRITE = "presentation.lookups_required_write" {
         scope: Scope::Project,
-        default: "0.5",
+        default: "0.7",
         help: "the same for any other tool that hides optional parameters",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.required_write, text, thousandths),
     }
     LOOKUPS_SUMMARY = "presentation.lookups_summary" {
         scope: Scope::Project,
-        default: "1",
+        default: "0.75",
         help: "the same for a summary",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.summary, text, thousandths),
     }
     LOOKUPS_INDEX = "presentation.lookups_index" {
         scope: Scope::Project,
-        default: "1",
+        default: "0.97",
         help: "the same for a name alone, for a tool that only a query finds, and for one that the provider defers",
         store: |settings, text| parse_into(&mut settings.presentation.workload.lookups.index, text, thousandths),
     }

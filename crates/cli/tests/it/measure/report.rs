@@ -82,10 +82,11 @@ fn lookups_cost_what_each_arm_delivers() {
         let seed = of("seed").unwrap();
         assert!(figure(&seed["array"]) > 0 && figure(&seed["messages"]) < figure(&stable["messages"]), "{name}");
     }
+    // Six tools with 0.75 look-ups each are 4.5, rounded.
     let session = |arm: &str, key: &str| figure(&report["arms"][arm]["session"][key]);
-    assert_eq!((session("seed", "cache_breaks"), session("stable", "cache_breaks")), (6, 0));
-    assert_eq!((session("full", "extra_requests"), session("stable", "extra_requests")), (0, 6));
-    assert_eq!((session("kept", "extra_requests"), session("stable", "requests")), (0, 26));
+    assert_eq!((session("seed", "cache_breaks"), session("stable", "cache_breaks")), (5, 0));
+    assert_eq!((session("full", "extra_requests"), session("stable", "extra_requests")), (0, 5));
+    assert_eq!((session("kept", "extra_requests"), session("stable", "requests")), (0, 25));
 }
 
 #[test]

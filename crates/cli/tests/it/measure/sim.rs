@@ -54,7 +54,7 @@ fn the_built_in_tools_are_simulated_in_every_arm_that_the_wire_has() {
     let native = arm(&answer, "native");
     let full = arm(&answer, "full");
     assert!(native["first_turn_tokens"].as_u64() < full["first_turn_tokens"].as_u64(), "deferred tools are not sent");
-    assert_eq!((full["requests"].as_u64(), arm(&answer, "stable")["requests"].as_u64()), (Some(20), Some(26)));
+    assert_eq!((full["requests"].as_u64(), arm(&answer, "stable")["requests"].as_u64()), (Some(20), Some(25)));
     assert!(arm(&answer, "auto")["relative_to_full"].as_f64().unwrap() <= 0.0, "{answer}");
     assert!(arm(&answer, "auto")["reason"].as_str().is_some_and(|why| !why.is_empty()));
     for arm in answer["arms"].as_array().unwrap() {

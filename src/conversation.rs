@@ -231,8 +231,7 @@ impl Conversation {
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let engine = self.engine.diagnostics().iter().cloned();
         let first = self.bound.first_array(&self.engine);
-        let facts = self.bound.facts(&self.engine, &self.bound.first_plan(&self.engine), &first);
-        let limits = self.limits.check(self.wire(), &facts);
+        let limits = self.limits.check(self.wire(), self.bound.first_facts(&self.engine));
         engine.chain(first.diagnostics().iter().cloned()).chain(limits).collect()
     }
 
@@ -371,30 +370,6 @@ impl Conversation {
     pub fn forget_log(&mut self) {
         self.logged = self.state.events;
         self.log.clear();
-    }
-
-    /// Whether a call with this id is remembered.
-    #[must_use]
-    pub fn knows(&self, id: &CallId) -> bool {
-        let calls = &self.state.calls;
-        calls.contains_key(id) || calls.iter().any(|(own, record)| record.identity.host_id(own) == id)
-    }
-
-    /// Whether all these calls, given by id and name, are remembered. An id that occurs twice
-    /// requires two calls.
-    #[must_use]
-    pub fn made<N: AsRef<str>>(&self, calls: &[(CallId, N)]) -> bool {
-        let mut left: IndexMap<(&CallId, &str), usize> = IndexMap::new();
-        for (own, record) in &self.state.calls {
-            *left.entry((record.identity.host_id(own), record.name.as_str())).or_default() += 1;
-        }
-        calls.iter().all(|(id, name)| match left.get_mut(&(id, name.as_ref())) {
-            Some(count) if *count > 0 => {
-                *count -= 1;
-                true
-            }
-            _ => false,
-        })
     }
 
     /// Takes the diagnostics of judged calls that have not been taken yet.

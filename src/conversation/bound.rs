@@ -50,6 +50,8 @@ pub(super) struct Bound {
     options: RenderOptions,
     /// The array of a conversation that has opened nothing, rendered once for all conversations.
     first: OnceLock<Arc<ToolArray>>,
+    /// The facts about that array.
+    first_facts: OnceLock<RenderedFacts>,
 }
 
 impl Bound {
@@ -83,7 +85,7 @@ impl Bound {
         {
             meta.push(MetaEntry { role: MetaRole::Skill, tool });
         }
-        Self { wire, presentation, names, meta, options, first: OnceLock::new() }
+        Self { wire, presentation, names, meta, options, first: OnceLock::new(), first_facts: OnceLock::new() }
     }
 
     /// The parameters of a meta-tool as declared; `None` if it is not.
@@ -94,6 +96,11 @@ impl Bound {
     /// The array of a conversation that has opened nothing.
     pub(super) fn first_array(&self, engine: &Engine) -> Arc<ToolArray> {
         self.first.get_or_init(|| Arc::new(self.render(engine, &self.first_plan(engine)))).clone()
+    }
+
+    /// The facts about the first array that limits refer to.
+    pub(super) fn first_facts(&self, engine: &Engine) -> &RenderedFacts {
+        self.first_facts.get_or_init(|| self.facts(engine, &self.first_plan(engine), &self.first_array(engine)))
     }
 
     /// The plan of a conversation that has opened nothing.

@@ -2,7 +2,8 @@
 //! will run.
 
 use super::Conversation;
-use crate::wire::Arguments;
+use super::gate::known_name;
+use crate::wire::{Arguments, Named};
 
 impl Conversation {
     /// Returns the host's name of the tool that a call runs and its arguments as JSON text, if the
@@ -17,6 +18,9 @@ impl Conversation {
     /// Judges and records nothing.
     #[must_use]
     pub fn direct(&self, name: &str, arguments: impl Into<Arguments>) -> Option<(String, String)> {
+        if self.is_direct(name) {
+            return None;
+        }
         let arguments = arguments.into();
         let (index, inner) = self.resolved(name, &arguments)?;
         let tool = self.engine.catalog().at(index)?;
@@ -24,5 +28,15 @@ impl Conversation {
         let is_object = input.value().is_ok_and(serde_json::Value::is_object);
         let differs = own != name || *input != inner;
         (differs && is_object).then(|| (own.to_owned(), input.text().into_owned()))
+    }
+    /// Whether [`direct`](Self::direct) returns `None` for every call of this name: it is the
+    /// host's name of a tool that the model sees with its own parameters.
+    #[must_use]
+    pub fn is_direct(&self, name: &str) -> bool {
+        let tool = match known_name(&self.engine, &self.bound.names, name) {
+            Some(Named::Tool(index)) => self.engine.catalog().at(index),
+            _ => None,
+        };
+        tool.is_some_and(|tool| tool.name().as_str() == name && !tool.input().differs())
     }
 }

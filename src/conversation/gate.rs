@@ -20,7 +20,7 @@ use serde_json::Value;
 use self::blind::Shown;
 pub(super) use self::message::{Arrival, Arrived, Place};
 use self::resolve::Target;
-pub(super) use self::resolve::{accepted_name, nearest_tool};
+pub(super) use self::resolve::{accepted_name, known_name, nearest_tool};
 use super::breaker::Nudge;
 use super::event::Event;
 use super::outcome::{AnswerLabel, Context, Forward, Outcome, PolicyMark};

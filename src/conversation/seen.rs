@@ -1,6 +1,6 @@
 //! Tracks what the model can still see: dropped answers close what they opened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -72,6 +72,9 @@ impl Conversation {
     /// answers the model still sees in full.
     pub fn seen_calls(&mut self, calls: impl IntoIterator<Item = impl Into<CallId>>) {
         self.ended = true;
+        if self.state.unshown_calls().is_empty() {
+            return;
+        }
         let mut visible: IndexSet<CallId> = IndexSet::new();
         for id in calls.into_iter().map(Into::into) {
             // An id that is given n times refers to the n newest calls with it.
@@ -81,6 +84,33 @@ impl Conversation {
             visible.extend(newest.map(|(own, _)| own.clone()));
         }
         self.drop_unseen(&visible);
+    }
+
+    /// Like [`seen_calls`](Self::seen_calls), for a host that can come with another history, such as
+    /// one of a fork or before a restart. Returns whether all these calls, given by id and name, and
+    /// all these answers are of this conversation; otherwise nothing changes. An id that occurs
+    /// twice requires two calls.
+    pub fn follows<N: AsRef<str>>(&mut self, calls: &[(CallId, N)], answers: Vec<CallId>) -> bool {
+        let mut left: HashMap<&CallId, Vec<&str>> = HashMap::new();
+        for (own, record) in &self.state.calls {
+            left.entry(record.identity.host_id(own)).or_default().push(&record.name);
+        }
+        let is_known = |id| left.contains_key(id) || self.state.calls.contains_key(id);
+        if !answers.iter().all(is_known) {
+            return false;
+        }
+        for (id, name) in calls {
+            let names = left.get_mut(id);
+            let found = names.and_then(|names| {
+                let at = names.iter().position(|own| *own == name.as_ref())?;
+                Some(names.swap_remove(at))
+            });
+            if found.is_none() {
+                return false;
+            }
+        }
+        self.seen_calls(answers);
+        true
     }
 
     /// For a host whose calls come, from now on, from several models that it cannot distinguish.

@@ -2,12 +2,12 @@
 //!
 //! `tiktoken-rs` contains them as base64 text, 5.3 MB of it. Every token of more than one byte is a
 //! pair of two tokens of lower rank, so here each is stored as the ranks of those two: 1.0 MB for
-//! the common vocabulary, and 0.7 MB in an archive. The other one is deflated to 0.3 MB. A test
-//! packs the crate's vocabularies and compares. Pattern and merging are those of `tiktoken-rs`.
+//! the common vocabulary, and 0.7 MB in an archive. Five of six tokens of the other one are also
+//! common ones and stored as their rank there: 0.2 MB, deflated. A test packs the crate's
+//! vocabularies and compares. Pattern and merging are those of `tiktoken-rs`.
 
 mod tokens;
 
-use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use fancy_regex::Regex;
@@ -20,8 +20,9 @@ use super::Encoding;
 const O200K_BASE: &[u8] = include_bytes!("vocabulary/o200k_base.bin");
 const CL100K_BASE: &[u8] = include_bytes!("vocabulary/cl100k_base.deflate.bin");
 
-/// The unpacked size of the deflated vocabulary.
-const CL100K_BASE_BYTES: usize = 500_256;
+/// The unpacked size of the deflated vocabulary, and its number of tokens.
+const CL100K_BASE_BYTES: usize = 345_925;
+const CL100K_BASE_TOKENS: usize = 100_256;
 
 /// The pattern by which cl100k_base splits a text before it merges. Source: `cl100k_base` of
 /// tiktoken-rs 0.12.1, which exports only the other pattern.
@@ -54,7 +55,7 @@ pub(super) fn vocabulary(encoding: Encoding) -> Option<&'static Vocabulary> {
 
 impl Vocabulary {
     fn load(encoding: Encoding) -> Option<Self> {
-        let tokens = Tokens::unpack(&packed(encoding)?);
+        let tokens = unpacked(encoding)?;
         let pattern = Regex::new(pattern_of(encoding)).ok()?;
         Some(Self { encoding, tokens, pattern, whole: OnceLock::new() })
     }
@@ -100,15 +101,14 @@ fn pattern_of(encoding: Encoding) -> &'static str {
     }
 }
 
-/// A packed vocabulary: the single-byte tokens in the order of their ranks, which are the first,
-/// and five tables with a byte for each further token. They hold the low byte and the middle byte
-/// of the rank of its first part, the same of its second part, and the highest bits of both, those
-/// of the first above those of the second.
-fn packed(encoding: Encoding) -> Option<Cow<'static, [u8]>> {
+/// The tokens of the packed vocabulary.
+fn unpacked(encoding: Encoding) -> Option<Tokens> {
+    let common = Tokens::unpack(O200K_BASE);
     match encoding {
-        Encoding::O200kBase => Some(Cow::Borrowed(O200K_BASE)),
+        Encoding::O200kBase => Some(common),
         Encoding::Cl100kBase => {
-            miniz_oxide::inflate::decompress_to_vec_with_limit(CL100K_BASE, CL100K_BASE_BYTES).ok().map(Cow::Owned)
+            let packed = miniz_oxide::inflate::decompress_to_vec_with_limit(CL100K_BASE, CL100K_BASE_BYTES).ok()?;
+            Some(Tokens::unpack_beside(&common, &packed, CL100K_BASE_TOKENS))
         }
     }
 }
@@ -120,7 +120,7 @@ mod tests {
     /// Compares a packed vocabulary of `count` tokens with the crate's own: token by token, and in
     /// the counts of texts.
     fn compare(encoding: Encoding, own: &tiktoken_rs::CoreBPE, count: usize) {
-        let tokens = Tokens::unpack(&packed(encoding).unwrap());
+        let tokens = unpacked(encoding).unwrap();
         assert_eq!(tokens.iter().count(), count);
         for (token, rank) in tokens.iter().zip(0..) {
             assert_eq!(own.decode_bytes(&[rank]).unwrap(), token, "rank {rank}");

@@ -53,6 +53,24 @@ fn direct_and_unknown_calls_are_unchanged() {
     }
 }
 
+/// Arguments of a tool that the model sees with other parameters are converted under its own name,
+/// too.
+#[test]
+fn a_name_decides_only_for_tools_that_are_shown_as_they_are() {
+    let tools = json!([
+        {"name": "plain", "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}}},
+        {"name": "renamed", "inputSchema": {"type": "object", "properties": {"a b": {"type": "string"}}}},
+        {"name": "wrapped", "inputSchema": {"type": "string"}}]);
+    let engine = Engine::builder(Catalog::from_mcp(&tools.to_string()).unwrap()).build().unwrap();
+    let conversation = engine.conversation(Wire::Anthropic).arm(Arm::Full).start().unwrap();
+    let is_direct = |name: &str| conversation.is_direct(name);
+    assert_eq!(["plain", "renamed", "wrapped", "nope"].map(is_direct), [true, false, false, false]);
+    let shown = conversation.engine().catalog().iter().find(|tool| tool.name().as_str() == "renamed").unwrap();
+    let key = shown.parameters()["properties"].as_object().unwrap().keys().next().unwrap();
+    let found = direct(&conversation, "renamed", &json!({key: "x"}).to_string());
+    assert_eq!(found, Some(("renamed".to_owned(), r#"{"a b":"x"}"#.to_owned())));
+}
+
 #[test]
 fn the_hosts_name_is_accepted() {
     let mut conversation = started(Arm::Full);

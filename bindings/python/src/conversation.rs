@@ -146,7 +146,7 @@ impl Conversation {
     /// see the call, and send the model's original call in the next request.
     ///
     /// :param name: the name that the model wrote.
-    /// :param arguments: as in ``call``.
+    /// :param arguments: as in ``call``. They are not read if the name alone decides.
     /// :raises InputError: the arguments cannot be written as JSON.
     #[pyo3(signature = (name, arguments=None))]
     fn direct(
@@ -155,6 +155,9 @@ impl Conversation {
         name: &str,
         arguments: Option<Typed<'_, Arguments>>,
     ) -> PyResult<Option<(String, String)>> {
+        if self.with_locked(py, |own| Ok(own.is_direct(name)))? {
+            return Ok(None);
+        }
         let arguments = arguments_of(arguments.as_ref().map(|given| &given.0))?;
         self.with_locked(py, |own| Ok(own.direct(name, arguments)))
     }
@@ -281,13 +284,7 @@ impl Conversation {
                 Step::Answer((id, _)) => answers.push(CallId::from(id)),
             }
         }
-        self.with_locked(py, |own| {
-            let known = own.made(&calls) && answers.iter().all(|id| own.knows(id));
-            if known {
-                own.seen_calls(answers);
-            }
-            Ok(known)
-        })
+        self.with_locked(py, |own| Ok(own.follows(&calls, answers)))
     }
 
     /// The schemas of all open tools, as text for the model, after a compaction. None if none is

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyString, PyType};
+use serde_json::{Map, Value};
 
 use crate::error::{Kind, Trouble};
 
@@ -44,6 +45,9 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
     if let Some(text) = given_text(value, what)? {
         return Ok(text);
     }
+    if let Some(text) = value.cast_exact::<PyDict>().ok().and_then(flat_text) {
+        return Ok(text);
+    }
     let py = value.py();
     let bad = |why: &PyErr| -> PyErr {
         Trouble::new(Kind::Input, format!("{what} cannot be written as JSON: {}", why.value(py))).into()
@@ -55,6 +59,25 @@ pub(crate) fn json_text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String
         // model.
         Err(_) => encoder(py, true)?.call1((value,)).map_err(|why| bad(&why))?.extract(),
     }
+}
+
+/// A dict of texts, booleans, small integers and None, which most arguments are, as the encoder
+/// writes it. `None` if it contains anything else.
+fn flat_text(value: &Bound<'_, PyDict>) -> Option<String> {
+    let mut members = Map::new();
+    for (name, value) in value.iter() {
+        let own = if let Ok(text) = value.cast_exact::<PyString>() {
+            text.to_str().ok()?.into()
+        } else if value.is_none() {
+            Value::Null
+        } else if let Ok(flag) = value.cast_exact::<PyBool>() {
+            flag.is_true().into()
+        } else {
+            value.cast_exact::<PyInt>().ok()?.extract::<i64>().ok()?.into()
+        };
+        members.insert(name.cast_exact::<PyString>().ok()?.to_str().ok()?.to_owned(), own);
+    }
+    Some(Value::Object(members).to_string())
 }
 
 /// What `json` writes for an object that it does not know: a mapping as a `dict`, and an object of

@@ -7,6 +7,7 @@ import json
 import pickle
 import sys
 import threading
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,28 @@ def test_numbers_are_exact(engine: toolfold.Engine, number: Any) -> None:
         else:
             assert isinstance(outcome, Forward) and outcome.arguments["max_rows"] == number
             assert str(number) in outcome.arguments_json
+
+
+class Text(str):
+    """A text that is no ``str`` exactly."""
+
+
+class Level(IntEnum):
+    HIGH = 3
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", 'quote " and \\ and /', "\x00\x1f\x7f\b\f\n\r\t", "\u2028 设置 🙂", 0, -(2**63), 2**63 - 1, 2**64, True, False, None]
+    + [1.5, -0.0, 1e300, Text("a"), Level.HIGH, [1, "a"], {"b": {}}, ("t",)],
+)
+@pytest.mark.parametrize("key", ["a", 'ä "quoted"', 7, True, None, 1.5])
+def test_a_dict_is_written_as_json_writes_it(value: Any, key: Any) -> None:
+    conversation = toolfold.Engine([{"name": "t", "input_schema": {"type": "object"}}]).conversation()
+    given = {"first": 1, key: value}
+    outcome = conversation.call("t", given)
+    assert isinstance(outcome, Forward)
+    assert outcome.arguments_json == json.dumps(given, ensure_ascii=False, separators=(",", ":"))
 
 
 def test_a_turn_answers_every_call(engine: toolfold.Engine) -> None:

@@ -106,7 +106,7 @@ RAISES: dict[str, list[Callable[[Path], object]]] = {
         lambda _: talk().call("list_sheets", b"\xff"),
     ],
     "Conversation.child StartError": [lambda _: talk().child(["nope"])],
-    "Conversation.direct InputError": [lambda _: talk().direct("list_sheets", {"file_path": object()})],
+    "Conversation.direct InputError": [lambda _: talk().direct("call_tool", {"name": object()})],
     "Conversation.follows InputError": [lambda _: talk().follows([("1",)])],  # type: ignore[list-item]
     "Conversation.pause CallError": [lambda _: talk().pause("1")],
     "Conversation.resume CallError": [lambda _: talk().resume("ap-1")],

@@ -5,6 +5,7 @@ pub(super) mod doctor;
 mod init;
 mod layers;
 mod lists;
+mod log;
 pub(super) mod login;
 mod migrate;
 mod probe;

@@ -152,10 +152,16 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, most:
     if wanted.chars().count() > MAX_NAME_CHARS {
         return Vec::new();
     }
+    nearest_of(wanted, &known.into_iter().collect::<Vec<_>>(), most)
+}
+
+/// Not generic: a copy for each kind of iterator would be 5 kB, two dozen times.
+fn nearest_of<'a>(wanted: &str, known: &[&'a str], most: usize) -> Vec<&'a str> {
     let fold = |s: &str| s.to_lowercase().replace('-', "_");
     let want = fold(wanted);
     let mut scored: Vec<(f64, &str)> = known
-        .into_iter()
+        .iter()
+        .copied()
         .filter_map(|candidate| {
             let have = fold(candidate);
             // A length outside these bounds cannot reach the similarity, so it is not computed.

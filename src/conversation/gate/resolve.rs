@@ -182,7 +182,8 @@ pub(super) fn resolve_name(engine: &Engine, names: &NameTable, name: &str) -> Op
         .or_else(|| guess(engine, names, name))
 }
 
-fn known_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
+/// Returns the meaning of a name that needs no repair.
+pub(in crate::conversation) fn known_name(engine: &Engine, names: &NameTable, name: &str) -> Option<Named> {
     names.find_named(engine.catalog(), name).filter(|named| match named {
         // Without skills `activate_skill` is unknown.
         Named::Meta(MetaRole::Skill) => has_skills(engine),

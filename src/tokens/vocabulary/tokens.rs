@@ -11,6 +11,9 @@ const BYTES: usize = 256;
 /// A slot without a token. No vocabulary has that many.
 const EMPTY: Rank = Rank::MAX;
 
+/// The high byte of a rank that says that the token is no common one.
+const PAIR: u8 = u8::MAX;
+
 /// The tokens in the order of their ranks, one after the other, and a hash table of the ranks with
 /// linear probing, at most half full. A `HashMap` of 200,000 vectors would take 50 ms to load in
 /// each process that counts tokens (debug build).
@@ -23,27 +26,63 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Unpacks a vocabulary in the format of `packed` in the parent module. A damaged vocabulary
-    /// has the tokens before the damage.
+    /// Unpacks a vocabulary: the single-byte tokens in the order of their ranks, which are the
+    /// first, and the [pairs](pairs) of the others. A damaged vocabulary has the tokens before the
+    /// damage.
     pub(super) fn unpack(packed: &[u8]) -> Self {
         let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
-        let count = tables.len() / 5;
-        let mut slots = vec![EMPTY; (2 * (bytes.len() + count)).next_power_of_two()];
-        let (mut text, mut ends) = (Vec::with_capacity(8 * count), Vec::with_capacity(bytes.len() + count));
-        for byte in bytes {
-            text.push(*byte);
-            ends.push(text.len() as u32);
+        let mut tokens = Self::of_bytes(bytes);
+        for (first, second) in pairs(tables) {
+            if tokens.join(first, second).is_none() {
+                break;
+            }
         }
-        let mut tokens = Self { text, ends, slots: Vec::new() };
-        for at in 0..count {
-            let byte = |table: usize| tables.get(table * count + at).copied().unwrap_or_default();
-            let (first, second) = (rank(byte(0), byte(1), byte(4) >> 4), rank(byte(2), byte(3), byte(4) & 15));
-            let (Some(first), Some(second)) = (tokens.range(first), tokens.range(second)) else { break };
-            tokens.text.extend_from_within(first);
-            tokens.text.extend_from_within(second);
-            tokens.ends.push(tokens.text.len() as u32);
-        }
-        for (token, rank) in tokens.iter().zip(0..) {
+        tokens.indexed()
+    }
+
+    /// Unpacks a vocabulary of `count` tokens beside another one. After the single-byte tokens,
+    /// three tables have the ranks of the tokens there: the high bytes, or [`PAIR`] for a token that
+    /// is not there; then the low bytes and the middle bytes of those that are. The
+    /// [pairs](pairs) of the others follow.
+    pub(super) fn unpack_beside(common: &Self, packed: &[u8], count: usize) -> Self {
+        let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
+        let (highs, tables) = tables.split_at_checked(count.saturating_sub(BYTES)).unwrap_or_default();
+        let shared = highs.iter().filter(|high| **high != PAIR).count();
+        let (lows, tables) = tables.split_at_checked(shared).unwrap_or_default();
+        let (middles, tables) = tables.split_at_checked(shared).unwrap_or_default();
+        let (mut shared, mut pairs) = (lows.iter().zip(middles), pairs(tables));
+        let mut tokens = Self::of_bytes(bytes);
+        let mut add = |high: u8| match high {
+            PAIR => pairs.next().and_then(|(first, second)| tokens.join(first, second)),
+            _ => {
+                let (low, middle) = shared.next()?;
+                let text = common.text.get(common.range(rank(*low, *middle, high))?)?;
+                tokens.text.extend_from_slice(text);
+                tokens.ends.push(tokens.text.len() as u32);
+                Some(())
+            }
+        };
+        // Up to the damage, if there is any.
+        let _ = highs.iter().try_for_each(|high| add(*high));
+        tokens.indexed()
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Self {
+        Self { text: bytes.to_vec(), ends: (1..=bytes.len() as u32).collect(), slots: Vec::new() }
+    }
+
+    /// Adds a token that consists of two others.
+    fn join(&mut self, first: usize, second: usize) -> Option<()> {
+        let (first, second) = (self.range(first)?, self.range(second)?);
+        self.text.extend_from_within(first);
+        self.text.extend_from_within(second);
+        self.ends.push(self.text.len() as u32);
+        Some(())
+    }
+
+    fn indexed(mut self) -> Self {
+        let mut slots = vec![EMPTY; (2 * self.ends.len()).next_power_of_two()];
+        for (token, rank) in self.iter().zip(0..) {
             let mut at = start(token, slots.len());
             while let Some(slot) = slots.get_mut(at) {
                 if *slot == EMPTY {
@@ -53,8 +92,8 @@ impl Tokens {
                 at = (at + 1) & (slots.len() - 1);
             }
         }
-        tokens.slots = slots;
-        tokens
+        self.slots = slots;
+        self
     }
 
     /// The tokens in the order of their ranks.
@@ -117,6 +156,17 @@ fn start(token: &[u8], slots: usize) -> usize {
     FxBuildHasher.hash_one(token) as usize & slots.saturating_sub(1)
 }
 
+/// The ranks of the two parts of each token, in five tables with a byte for each token. They hold
+/// the low byte and the middle byte of the rank of its first part, the same of its second part, and
+/// the highest bits of both, those of the first above those of the second.
+fn pairs(tables: &[u8]) -> impl Iterator<Item = (usize, usize)> {
+    let count = tables.len() / 5;
+    (0..count).map(move |at| {
+        let byte = |table: usize| tables.get(table * count + at).copied().unwrap_or_default();
+        (rank(byte(0), byte(1), byte(4) >> 4), rank(byte(2), byte(3), byte(4) & 15))
+    })
+}
+
 /// A rank from its low, middle and high byte.
 fn rank(low: u8, middle: u8, high: u8) -> usize {
     usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16
@@ -138,5 +188,20 @@ mod tests {
         own.extend([0, 0, 0, 0, 1, 231, 0, 3, 0, 0]);
         let found = Tokens::unpack(&own);
         assert_eq!((found.iter().count(), found.rank(&[7, 8]), found.merge(&[7, 7, 8, 8])), (257, Some(256), 3));
+    }
+
+    #[test]
+    fn a_vocabulary_beside_another_has_its_tokens_and_its_own() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        let joined = |tables: &[u8]| [bytes.as_slice(), tables].concat();
+        // Rank 256 is `ab`.
+        let common = Tokens::unpack(&joined(&[97, 0, 98, 0, 0]));
+        // `ab`, which the other one has, and `cd`.
+        let whole = joined(&[0, PAIR, 0, 1, 99, 0, 100, 0, 0]);
+        let found = Tokens::unpack_beside(&common, &whole, 258);
+        assert_eq!([found.rank(b"ab"), found.rank(b"cd"), found.rank(b"bc")], [Some(256), Some(257), None]);
+        for end in 0..whole.len() {
+            assert!(Tokens::unpack_beside(&common, &whole[..end], 258).iter().count() < 258, "{end}");
+        }
     }
 }

@@ -226,6 +226,26 @@ fn seen_ends_a_message_of_single_calls() {
     }
 }
 
+/// Local servers repeat ids, and a fork has other calls under the same ids.
+#[test]
+fn a_conversation_follows_only_a_history_of_its_own_calls() {
+    let (mut talk, _) = wire_talk();
+    whole(&mut talk, &[call("c", "look", 1), call("d", "look", 2)], None);
+    for id in ["c", "d"] {
+        talk.report_result(&id.into(), true);
+    }
+    whole(&mut talk, &[call("c", "look", 3)], None);
+    let mut follows = |calls: &[(&str, &str)], answers: &[&str]| {
+        let calls: Vec<(CallId, &str)> = calls.iter().map(|(id, name)| (CallId::from(*id), *name)).collect();
+        talk.follows(&calls, answers.iter().map(|id| CallId::from(*id)).collect())
+    };
+    assert!(follows(&[("c", "look"), ("d", "look"), ("c", "look")], &["c", "d", "c"]));
+    assert!(follows(&[("d", "look")], &["d"]), "a trimmed history");
+    assert!(!follows(&[("c", "look"), ("c", "look"), ("c", "look")], &[]), "three calls of an id that two have");
+    assert!(!follows(&[("c", "pay")], &[]), "another tool");
+    assert!(!follows(&[], &["e"]), "an answer to no call");
+}
+
 /// Once a call is forgotten, its id and arguments may belong to a new call.
 #[test]
 fn a_call_like_a_forgotten_one_requires_approval() {

@@ -9,35 +9,59 @@ use toolfold_testing::Cases;
 /// The number of single-byte tokens.
 const BYTES: usize = 256;
 
-/// The two tokens of lower rank that a token consists of: merging its bytes by rank stops there.
-fn parts(token: &[u8], ranks: &HashMap<Vec<u8>, usize>) -> [usize; 2] {
-    let rank = |part: &[u8]| ranks.get(part).filter(|_| part.len() < token.len()).copied();
-    let mut parts: Vec<Vec<u8>> = token.iter().map(|byte| vec![*byte]).collect();
-    while parts.len() > 2 {
-        let merged = parts.windows(2).enumerate().filter_map(|(at, pair)| Some((rank(&pair.concat())?, at)));
-        let (_, at) = merged.min().unwrap();
-        let tail = parts.remove(at + 1);
-        parts[at].extend(tail);
-    }
-    [rank(&parts[0]).unwrap(), rank(&parts[1]).unwrap()]
+/// The tokens of a vocabulary by rank.
+fn tokens(vocabulary: &CoreBPE, count: usize) -> Vec<Vec<u8>> {
+    (0..count).map(|rank| vocabulary.decode_bytes(&[Rank::try_from(rank).unwrap()]).unwrap()).collect()
 }
 
-/// The tokens of one byte by rank, then the low byte and the middle byte of the rank of each
-/// further token's first part, the same of its second part, and the highest bits of both.
-fn pack(vocabulary: &CoreBPE, count: usize) -> Vec<u8> {
-    let token = |rank: usize| vocabulary.decode_bytes(&[Rank::try_from(rank).unwrap()]).unwrap();
-    let tokens: Vec<Vec<u8>> = (0..count).map(token).collect();
-    let ranks = tokens.iter().cloned().zip(0..).collect();
-    let (bytes, rest) = tokens.split_at(BYTES);
-    let pairs: Vec<[usize; 2]> = rest.iter().map(|token| parts(token, &ranks)).collect();
+/// The two tokens of lower rank that a token consists of, if several pairs do the one with the
+/// lowest second part: endings repeat, so that its bytes are packed best.
+fn parts(token: &[u8], rank: usize, ranks: &HashMap<&[u8], usize>) -> [usize; 2] {
+    let lower = |part: &[u8]| ranks.get(part).copied().filter(|own| *own < rank);
+    let pairs = (1..token.len()).filter_map(|at| Some([lower(&token[..at])?, lower(&token[at..])?]));
+    pairs.min_by_key(|[_, second]| *second).unwrap()
+}
+
+/// The low byte and the middle byte of the rank of each token's first part, the same of its second
+/// part, and the highest bits of both.
+fn tables(pairs: &[[usize; 2]]) -> Vec<u8> {
     let table = |byte: fn(&[usize; 2]) -> usize| pairs.iter().map(move |pair| u8::try_from(byte(pair)).unwrap());
-    let mut packed = bytes.concat();
-    assert_eq!(packed.len(), BYTES);
+    let mut packed = Vec::new();
     packed.extend(table(|[first, _]| first & 255));
     packed.extend(table(|[first, _]| first >> 8 & 255));
     packed.extend(table(|[_, second]| second & 255));
     packed.extend(table(|[_, second]| second >> 8 & 255));
     packed.extend(table(|[first, second]| first >> 16 << 4 | second >> 16));
+    packed
+}
+
+/// The tokens of one byte by rank, then the others: those in `common` as their rank there, in three
+/// tables, of which the first one, of the high bytes, has 255 for the tokens that are not.
+fn pack(tokens: &[Vec<u8>], common: &[Vec<u8>]) -> Vec<u8> {
+    let numbered = |tokens: &[Vec<u8>]| tokens.iter().cloned().zip(0..).collect::<HashMap<Vec<u8>, usize>>();
+    let (own, common) = (numbered(tokens), numbered(common));
+    let ranks = own.iter().map(|(token, rank)| (token.as_slice(), *rank)).collect();
+    let (bytes, rest) = tokens.split_at(BYTES);
+    let (mut high, mut low, mut middle, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (token, rank) in rest.iter().zip(BYTES..) {
+        match common.get(token).map(|rank| u32::try_from(*rank).unwrap().to_le_bytes()) {
+            Some(rank) => {
+                high.push(rank[2]);
+                low.push(rank[0]);
+                middle.push(rank[1]);
+            }
+            None => {
+                high.push(255);
+                pairs.push(parts(token, rank, &ranks));
+            }
+        }
+    }
+    let mut packed = bytes.concat();
+    assert_eq!(packed.len(), BYTES);
+    if !common.is_empty() {
+        packed.extend([high, low, middle].concat());
+    }
+    packed.extend(tables(&pairs));
     packed
 }
 
@@ -53,8 +77,9 @@ fn packed_vocabularies_match_tiktoken() {
     }
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("src/tokens/vocabulary");
     let (o200k, cl100k) = (folder.join("o200k_base.bin"), folder.join("cl100k_base.deflate.bin"));
-    let packed = [(tiktoken_rs::o200k_base(), 199_998), (tiktoken_rs::cl100k_base(), 100_256)];
-    let [large, small] = packed.map(|(vocabulary, count)| pack(&vocabulary.unwrap(), count));
+    let all = [(tiktoken_rs::o200k_base(), 199_998), (tiktoken_rs::cl100k_base(), 100_256)];
+    let [common, other] = all.map(|(vocabulary, count)| tokens(&vocabulary.unwrap(), count));
+    let (large, small) = (pack(&common, &[]), pack(&other, &common));
     if pack_anew {
         std::fs::write(&o200k, &large).unwrap();
         std::fs::write(&cl100k, miniz_oxide::deflate::compress_to_vec(&small, 10)).unwrap();

@@ -128,9 +128,9 @@ class Folder(Consent):
         :param untouched: the caller does not change the conversation, so the next request with the same steps may use it.
         :param without: the deliveries that this agent does not support, if they differ from the framework's.
         """
-        less = list(self.without if without is None else without)
 
         def create() -> Conversation:
+            less = list(self.without if without is None else without)
             made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
             _log.started(made)
             return made

@@ -71,10 +71,10 @@ def direct_response(conversation: Conversation, response: ModelResponse) -> Mode
     return replace(response, parts=parts, metadata=metadata) if records else response
 
 
-def restored(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Returns messages as the model wrote and read them. Unchanged messages are the same objects."""
-    if not any(isinstance(message, ModelResponse) and MEMBER in (message.metadata or ()) for message in messages):
-        return list(messages)
+def restored(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """Returns messages as the model wrote and read them. Unchanged messages are the same objects, as is an unchanged list."""
+    if not any(message.metadata and MEMBER in message.metadata for message in messages):
+        return messages
     records: dict[str, Any] = {}
     sent: list[ModelMessage] = []
     for message in messages:
@@ -113,7 +113,10 @@ def searched(message: ModelMessage) -> list[Step]:
 def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
     steps: list[Step] = []
     for message in messages:
-        steps += searched(message)
+        for part in message.parts:
+            if isinstance(part, _SEARCHES):
+                steps += searched(message)
+                break
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 steps.append((part.tool_call_id, part.tool_name, part.args))

@@ -106,18 +106,21 @@ class Toolfold(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        parameters = request_context.model_request_parameters
-        shown = [tool for tool in parameters.function_tools if tool.name not in self.run.hidden]
-        messages = restored(request_context.messages)
+        parameters, hidden = request_context.model_request_parameters, self.run.hidden
+        shown, messages = parameters.function_tools, restored(request_context.messages)
+        if hidden:
+            shown = [tool for tool in shown if tool.name not in hidden]
         step = self._seen(ctx, request_context.messages)
         if step and step.conversation.arm == "append":
             # The framework withholds these until a message adds them.
-            hidden = [tool for tool in parameters.function_tools if tool.name in self.run.hidden]
-            shown += [replace(tool, defer_loading=True) for tool in hidden]
+            withheld = [tool for tool in parameters.function_tools if tool.name in hidden]
+            shown = [*shown, *(replace(tool, defer_loading=True) for tool in withheld)]
             if self.memo.added is None or self.memo.added[0] is not step.engine:
                 self.memo.added = (step.engine, Added(step.engine, step.conversation))
             messages, opened = with_added(messages, self.memo.added[1])
             parameters = replace(parameters, revealed_tool_names=parameters.revealed_tool_names | opened)
+        if shown is parameters.function_tools and messages is request_context.messages:
+            return request_context
         return replace(
             request_context, messages=messages, model_request_parameters=replace(parameters, function_tools=shown)
         )

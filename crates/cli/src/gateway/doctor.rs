@@ -13,11 +13,11 @@ use super::super::layers::Layers;
 use super::super::output::{Failure, Outcome, emit, emit_json, progress, say_all};
 use super::super::pins::store::{PinFiles, pins_folder};
 use super::layers::OpenLayers;
+use super::log::start_log;
 use super::probe::{LeftOut, Probed, Renamed, Seen, probe};
 use super::profiles::{check_profiles, profiles};
 use super::records;
 use super::results::large_results;
-use super::serve::log;
 use super::sizes::read_sizes;
 use super::targets::TargetArgs;
 use super::text;
@@ -136,7 +136,7 @@ pub(super) struct ShownReport {
 
 pub(super) fn run_doctor(args: &DoctorArgs) -> Outcome {
     // The log contains the last output of a server that does not start.
-    log();
+    start_log();
     let config = args.targets.config(&[])?;
     let Loaded { value: servers, diagnostics } = args.targets.usable_servers(&config)?;
     let (errors, notes): (Vec<_>, Vec<_>) = diagnostics.into_iter().partition(|own| own.severity == Severity::Error);

@@ -15,6 +15,7 @@ use super::super::skills::supervisor;
 use super::console;
 use super::layers::{OpenLayers, read_lock};
 use super::lists::StoredLists;
+use super::log::start_log;
 use super::profiles::{check_profiles, profiles};
 use super::results::large_results;
 use super::sizes::StoredSizes;
@@ -127,7 +128,7 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn serve(args: &ServeArgs) -> Outcome {
-    log();
+    start_log();
     let config = args.targets.config(&[
         (&keys::gateway::HTTP, args.http.clone()),
         (&keys::gateway::TOKEN_ENV, args.token_env.clone()),
@@ -398,13 +399,4 @@ fn seal(config: &Config) -> Result<Seal, Failure> {
     Seal::from_base64(&variable(name)?).map_err(|why| {
         Failure::usage(format!("`{name}` contains no key: {why}")).help("`openssl rand -base64 32` creates one")
     })
-}
-
-/// Logs to standard error; `TOOLFOLD_LOG` sets the level.
-pub(super) fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLFOLD_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("toolfold_gateway=warn"));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
-    // A subscriber that the host has installed stays.
-    drop(log.try_init());
 }

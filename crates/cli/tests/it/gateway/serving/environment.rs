@@ -115,3 +115,20 @@ fn the_log_names_usual_variables_that_a_program_does_not_get() {
     assert!(!log.contains("/secret/path") && !log.contains("AWS_PROFILE"), "{log}");
     assert!(!said("[gateway.server.cluster]\ninherit = [\"KUBECONFIG\"]\n").contains("KUBECONFIG"));
 }
+
+/// Before, a typing error was the usual level.
+#[test]
+fn a_level_of_the_log_that_is_none_is_reported() {
+    let place = Place::new();
+    let servers = place.servers(&[("one", crate::gateway::serving::place::server("--raw"))]);
+    let doctor = |levels: &str| {
+        let mut command = place.command(TOOLFOLD);
+        command.args(["gateway", "doctor", "--servers", &servers]).env("TOOLFOLD_LOG", levels);
+        String::from_utf8(command.output().unwrap().stderr).unwrap()
+    };
+    let said = doctor("toolfold_gateway=loud");
+    assert!(said.contains("TOOLFOLD_LOG is ignored") && said.contains("toolfold_gateway=debug"), "{said}");
+    for levels in ["", "warn", "toolfold_gateway=debug,hyper=off"] {
+        assert!(!doctor(levels).contains("is ignored"), "{levels}");
+    }
+}

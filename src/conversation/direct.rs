@@ -29,6 +29,7 @@ impl Conversation {
         let differs = own != name || *input != inner;
         (differs && is_object).then(|| (own.to_owned(), input.text().into_owned()))
     }
+
     /// Whether [`direct`](Self::direct) returns `None` for every call of this name: it is the
     /// host's name of a tool that the model sees with its own parameters.
     #[must_use]

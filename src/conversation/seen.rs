@@ -86,10 +86,10 @@ impl Conversation {
         self.drop_unseen(&visible);
     }
 
-    /// Like [`seen_calls`](Self::seen_calls), for a host that can come with another history, such as
-    /// one of a fork or before a restart. Returns whether all these calls, given by id and name, and
-    /// all these answers are of this conversation; otherwise nothing changes. An id that occurs
-    /// twice requires two calls.
+    /// Like [`seen_calls`](Self::seen_calls), for a host that can come with another history, such
+    /// as that of a fork. Returns whether all these calls, given by id and name, and all these
+    /// answers are of this conversation; otherwise nothing changes. An id that occurs twice
+    /// requires two calls.
     pub fn follows<N: AsRef<str>>(&mut self, calls: &[(CallId, N)], answers: Vec<CallId>) -> bool {
         let mut left: HashMap<&CallId, Vec<&str>> = HashMap::new();
         for (own, record) in &self.state.calls {

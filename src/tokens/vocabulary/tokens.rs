@@ -41,8 +41,8 @@ impl Tokens {
     }
 
     /// Unpacks a vocabulary of `count` tokens beside another one. After the single-byte tokens,
-    /// three tables have the ranks of the tokens there: the high bytes, or [`PAIR`] for a token that
-    /// is not there; then the low bytes and the middle bytes of those that are. The
+    /// three tables have the ranks of the tokens there: the high bytes, or [`PAIR`] for a token
+    /// that is not there; then the low bytes and the middle bytes of those that are. The
     /// [pairs](pairs) of the others follow.
     pub(super) fn unpack_beside(common: &Self, packed: &[u8], count: usize) -> Self {
         let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();

@@ -154,7 +154,7 @@ impl Capabilities {
 /// Places rows before those they override, most specific first; ties keep their order.
 fn before<Row: Clone>(overrides: &[Row], rows: &[Row], models: impl Fn(&Row) -> &ModelPattern) -> Vec<Row> {
     let mut all = overrides.to_vec();
-    all.sort_by_key(|row| models(row).specificity());
+    all.sort_by_cached_key(|row| models(row).specificity());
     all.extend_from_slice(rows);
     all
 }

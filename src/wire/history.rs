@@ -93,7 +93,7 @@ impl Wire {
             edits.extend(self.call_edits(&text, call)?);
         }
         // From the end, so that the earlier places stay valid.
-        edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+        edits.sort_by_cached_key(|(range, _)| std::cmp::Reverse(range.start));
         for (range, new) in edits {
             text.replace_range(range, &new);
         }

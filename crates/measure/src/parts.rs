@@ -240,7 +240,7 @@ fn keyword_kind(keyword: &str) -> Option<PartKind> {
 /// The parts with at least `min` tokens and more than 0, most expensive first.
 fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
     parts.retain(|part| part.tokens >= min.max(1));
-    parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+    parts.sort_by_cached_key(|part| std::cmp::Reverse(part.tokens));
     parts
 }
 

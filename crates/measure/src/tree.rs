@@ -155,7 +155,7 @@ impl Node {
 
 /// The nodes above the minimum, most expensive first, and the cost of the others.
 fn over(mut nodes: Vec<Node>, min: usize) -> (Vec<Node>, Less) {
-    nodes.sort_by_key(|node| std::cmp::Reverse(node.tokens));
+    nodes.sort_by_cached_key(|node| std::cmp::Reverse(node.tokens));
     let kept = nodes.partition_point(|node| node.tokens >= min);
     let rest = nodes.split_off(kept);
     let less = Less { nodes: rest.len(), tokens: rest.iter().map(|node| node.tokens).sum() };

@@ -136,7 +136,7 @@ impl Policy {
         }
         propose(self, asking, &mut learned, &mut remaining);
         learned.remaining = remaining.into_values().collect();
-        learned.remaining.sort_by_key(|calls| std::cmp::Reverse(calls.calls));
+        learned.remaining.sort_by_cached_key(|calls| std::cmp::Reverse(calls.calls));
         learned
     }
 }
@@ -177,7 +177,7 @@ fn propose(
         }
     }
     learned.rules = rules.into_values().collect();
-    learned.rules.sort_by_key(|rule| std::cmp::Reverse(rule.calls));
+    learned.rules.sort_by_cached_key(|rule| std::cmp::Reverse(rule.calls));
 }
 
 /// What a rule allows besides the call that needs it.
@@ -313,7 +313,7 @@ impl OpenRules {
         let mut rules: BTreeMap<String, String> = BTreeMap::new();
         // The longest beginning first: it is the narrowest rule.
         let mut groups = Vec::from_iter(self.by_beginning);
-        groups.sort_by_key(|((_, words), _)| std::cmp::Reverse(words.len()));
+        groups.sort_by_cached_key(|((_, words), _)| std::cmp::Reverse(words.len()));
         for ((tool, words), mut hints) in groups {
             hints.retain(|hint| !rules.contains_key(hint));
             let open = format!("allow {tool}({}:*)", words.join(" "));

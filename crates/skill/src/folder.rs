@@ -92,7 +92,7 @@ pub fn prompt_entry(fs: &dyn SkillFs, path: &Path) -> Result<(StrictProperties, 
 
 fn other_spelling(fs: &dyn SkillFs, folder: &Path) -> Option<PathBuf> {
     let mut entries = fs.list(folder, 20_000).ok()?;
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    entries.sort_by_cached_key(|entry| entry.name.clone());
     Some(folder.join(&entries.iter().find(|entry| is_skill_md(&entry.name))?.name))
 }
 

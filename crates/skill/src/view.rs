@@ -85,7 +85,7 @@ impl SkillView {
 
     fn of(mut won: Vec<Entry>, mut copies: Vec<Entry>) -> Self {
         won.sort_by(|a, b| a.skill.name().cmp(b.skill.name()));
-        copies.sort_by(|a, b| a.name.cmp(&b.name));
+        copies.sort_by_cached_key(|entry| entry.name.clone());
         let winners = won.len();
         let mut entries = won;
         entries.append(&mut copies);

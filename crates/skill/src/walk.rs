@@ -206,7 +206,7 @@ impl Walk<'_> {
             }
         };
         search.entries += listed.len();
-        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        listed.sort_by_cached_key(|entry| entry.name.clone());
         if search.is_project() && pending.depth > 0 && !pending.of_skills && has(&listed, ".git") {
             self.other_project(&pending.path);
             return true;

@@ -239,7 +239,7 @@ fn by_verb(units: &[Unit], groups: &mut Vec<Group>, loose: &mut Vec<Group>, limi
     }
     tools.retain(|_, tools| limits.allows_size(*tools));
     let mut shared = Vec::from_iter(tools);
-    shared.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
+    shared.sort_by_cached_key(|(_, tools)| std::cmp::Reverse(*tools));
     for (verb, _) in shared {
         let own: Vec<Group> = loose.extract_if(.., |group| verbs(units, group).contains(&verb)).collect();
         if total_size(units, &own) >= limits.least {

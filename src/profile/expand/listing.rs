@@ -115,7 +115,7 @@ pub(super) fn counted(catalog: &Catalog, categories: &[Deferred], naming: &dyn N
     }
     let mut servers = Vec::from_iter(servers);
     if counts_that_fit(&servers).1 > 0 {
-        servers.sort_by_key(|(_, tools)| std::cmp::Reverse(*tools));
+        servers.sort_by_cached_key(|(_, tools)| std::cmp::Reverse(*tools));
     }
     let (list, left_out) = counts_that_fit(&servers);
     let more = if left_out == 0 { String::new() } else { format!(" and {left_out} more") };

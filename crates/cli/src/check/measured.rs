@@ -158,7 +158,7 @@ impl Wanted {
             locked.parts = parts(tool, full, |tools| counting.total(tools).unwrap_or_default());
             tools.push(locked);
         }
-        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        tools.sort_by_cached_key(|tool| tool.name.clone());
         let (name, toml) = match &input.profile {
             Some(profile) => (profile.name.clone(), profile.to_toml(&input.catalog)),
             None => ("off".to_owned(), String::new()),

@@ -198,7 +198,7 @@ fn notes(out: &mut String, report: &Report) {
 /// The tools that cost most in full, most expensive first; equal ones in catalog order.
 pub(super) fn most_expensive(report: &Report, top: usize) -> Vec<&ToolCost> {
     let mut tools: Vec<&ToolCost> = report.per_tool.iter().collect();
-    tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));
+    tools.sort_by_cached_key(|tool| std::cmp::Reverse(tool.full));
     tools.truncate(top);
     tools
 }

@@ -264,7 +264,7 @@ fn changed_parts(before: &IndexMap<String, usize>, after: &IndexMap<String, usiz
             parts.push(PartChange { part: name.clone(), before, after });
         }
     }
-    parts.sort_by_key(|part| std::cmp::Reverse(part.before.abs_diff(part.after)));
+    parts.sort_by_cached_key(|part| std::cmp::Reverse(part.before.abs_diff(part.after)));
     parts
 }
 

@@ -73,7 +73,7 @@ impl Budgets {
     fn tools_over(&self, now: &Lock, found: &mut Vec<Finding>) {
         let Some(most) = self.max_tool else { return };
         let mut over: Vec<&LockedTool> = now.tools.iter().filter(|tool| tool.full > most).collect();
-        over.sort_by_key(|tool| std::cmp::Reverse(tool.full));
+        over.sort_by_cached_key(|tool| std::cmp::Reverse(tool.full));
         for tool in over {
             let largest = tool.parts.iter().filter(|(part, _)| *part != REST).max_by_key(|(_, tokens)| **tokens);
             let (part, text) = match largest {

@@ -80,7 +80,7 @@ impl Lock {
             Some(_) => {}
         }
         let mut lock: Self = toml::from_str(text).map_err(|why| unreadable(text, &why))?;
-        lock.tools.sort_by(|a, b| a.name.cmp(&b.name));
+        lock.tools.sort_by_cached_key(|tool| tool.name.clone());
         for pair in lock.tools.windows(2) {
             if let [a, b] = pair
                 && a.name == b.name

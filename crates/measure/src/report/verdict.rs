@@ -138,7 +138,7 @@ fn relative(name: &str, own: &ArmCost) -> String {
 /// The most expensive tools, each with its most expensive part.
 pub(super) fn fixes(catalog: &Catalog, per_tool: &[ToolCost], meter: &Meter) -> Result<Vec<Fix>, CountError> {
     let mut tools: Vec<&ToolCost> = per_tool.iter().collect();
-    tools.sort_by_key(|tool| std::cmp::Reverse(tool.full));
+    tools.sort_by_cached_key(|tool| std::cmp::Reverse(tool.full));
     let measurer = Measurer::new(meter);
     let mut fixes = Vec::new();
     for own in tools.into_iter().take(FIXES) {

@@ -77,7 +77,7 @@ pub(super) fn choose_core(
     let mut used: Vec<usize> = (0..model.needed_in.len()).collect();
     used.retain(|tool| !model.needed_in(*tool).is_empty() && !draft.core.contains(tool));
     // Ties use the first in the catalog.
-    used.sort_by_key(|tool| std::cmp::Reverse(model.needed_in(*tool).len()));
+    used.sort_by_cached_key(|tool| std::cmp::Reverse(model.needed_in(*tool).len()));
     used.truncate(MAX_WEIGHED);
     let mut found: Vec<(f64, Vec<usize>)> = Vec::new();
     for from_all in [false, true] {

@@ -95,7 +95,7 @@ impl Walk<'_> {
         search.inner_folders += 1;
         let mut listed = self.fs.list(&pending.path, INNER_ENTRIES).unwrap_or_default();
         listed.retain(|entry| entry.kind == Some(Kind::Folder) && !entry.link);
-        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        listed.sort_by_cached_key(|entry| entry.name.clone());
         for entry in listed {
             let lower = entry.name.to_ascii_lowercase();
             let mut skipped = SKIPPED.iter().chain(&OF_ONE_SKILL).chain(&NOT_SEARCHED);

@@ -105,8 +105,8 @@ impl Policy {
             let list = if change.after < change.before { &mut compared.looser } else { &mut compared.stricter };
             list.push(change);
         }
-        compared.looser.sort();
-        compared.stricter.sort();
+        compared.looser.sort_unstable();
+        compared.stricter.sort_unstable();
         compared
     }
 }

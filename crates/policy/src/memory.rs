@@ -103,7 +103,7 @@ impl Prepared<'_> {
     pub fn series(&self) -> Vec<Series> {
         let rules = asked(self).iter().flat_map(|(_, series)| series);
         let mut all: Vec<Series> = rules.chain(repeated(self)).cloned().collect();
-        all.sort();
+        all.sort_unstable();
         all.dedup();
         all
     }
@@ -367,7 +367,7 @@ fn values(value: Option<&Value>) -> Vec<String> {
     };
     let plain = |item: &Value| item.as_str().map_or_else(|| item.clone(), |text| json!(text.trim().to_lowercase()));
     let mut all: Vec<String> = items.iter().map(|item| digest(&plain(item))).collect();
-    all.sort();
+    all.sort_unstable();
     all.dedup();
     all
 }

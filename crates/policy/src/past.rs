@@ -118,7 +118,7 @@ impl Past {
                     calls.push(EarlierCall { state: event.state, ..earlier.clone() });
                 }
             }
-            calls.sort_by_key(|call| call.time_ms);
+            calls.sort_by_cached_key(|call| call.time_ms);
             let count = calls.len() as u64;
             calls.drain(..calls.len().saturating_sub(MAX_SHOWN));
             all.push(EarlierCalls { rule: condition.rule, why: condition.why, count, calls });

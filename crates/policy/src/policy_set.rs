@@ -32,7 +32,7 @@ impl Policy {
     /// Combines files. The order of files of one scope does not affect decisions.
     #[must_use]
     pub fn new(mut files: Vec<PolicyFile>) -> Self {
-        files.sort_by_key(|f| f.scope);
+        files.sort_by_cached_key(|f| f.scope);
         // A rule has the scope of its file, however it was built.
         for file in &mut files {
             file.rules.iter_mut().for_each(|rule| rule.scope = file.scope);

@@ -159,7 +159,7 @@ fn written(cx: &Prepared<'_>) -> Result<Vec<WrittenPath>, String> {
         // What a tool other than a shell does to a folder is unknown.
         paths.push(WrittenPath { path, recursive: file.recursive || !cx.is_shell });
     }
-    paths.sort();
+    paths.sort_unstable();
     paths.dedup();
     if paths.is_empty() { Err("it does not name the files that it writes".to_owned()) } else { Ok(paths) }
 }

@@ -107,7 +107,7 @@ impl Document {
         let text = decoded.unwrap_or_else(|_| loader.lossy(bytes));
         let content = loader.load(&text).map(Arc::new);
         let Loader { mut notes, rescued, .. } = loader;
-        notes.sort_by_key(|n| (n.place.line, n.place.column));
+        notes.sort_by_cached_key(|n| (n.place.line, n.place.column));
         Self { strict, content, rescued, diagnostics: notes, hash: ContentHash::of(bytes) }
     }
 

@@ -119,7 +119,7 @@ fn split(units: &[Unit], of: &[usize], aside: &BTreeSet<String>, limits: Limits)
     let index = Index::new(units, of, aside);
     let mut words: Vec<(&str, usize)> = index.words.keys().map(|word| (*word, index.score(word))).collect();
     // Subjects of several names first, generic ones last. Ties are in alphabetical order.
-    words.sort_by_key(|(word, score)| (is_generic(word), std::cmp::Reverse(*score)));
+    words.sort_by_cached_key(|(word, score)| (is_generic(word), std::cmp::Reverse(*score)));
     for (word, _) in &words {
         let members = index.members(units, word, &left, limits);
         let tools = size(units, &members);

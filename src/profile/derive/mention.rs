@@ -57,7 +57,7 @@ pub(super) fn join_mentioned(units: &[Unit], groups: &mut [Group], loose: &mut V
         }
     }
     // Ties use the smaller group, then the first.
-    found.sort_by_key(|(score, place, at, _)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
+    found.sort_by_cached_key(|(score, place, at, _)| (std::cmp::Reverse(*score), sizes.get(*at).copied(), *place, *at));
     let mut left = total_size(units, loose.iter());
     let mut joins: Vec<(usize, usize, usize)> = Vec::new();
     let mut placed: BTreeSet<usize> = BTreeSet::new();

@@ -138,7 +138,9 @@ impl Plan {
             if self.order == RoundOrder::Arm {
                 let place = |round: &Round<'_>| self.arms.iter().position(|arm| *arm == round.arm);
                 let own = rounds.get_mut(begins..).unwrap_or_default();
-                own.sort_by_key(|round| (place(round), self.drivers.iter().position(|own| *own == round.driver)));
+                own.sort_by_cached_key(|round| {
+                    (place(round), self.drivers.iter().position(|own| *own == round.driver))
+                });
             }
         }
         rounds

@@ -160,7 +160,7 @@ pub(super) fn run_show(args: &ShowArgs) -> Outcome {
         files.push(entry.map_err(unread)?.path());
     }
     files.retain(|file| file.extension().is_some_and(|own| own == "json"));
-    files.sort();
+    files.sort_unstable();
     let mut found = 0;
     for file in files {
         let name = file.to_string_lossy();

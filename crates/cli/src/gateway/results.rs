@@ -59,7 +59,7 @@ impl ResultFiles {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let paths = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == END));
         let mut found: Vec<Found> = paths.filter_map(|path| Some((written(&path)?, size(&path)?, path))).collect();
-        found.sort();
+        found.sort_unstable();
         found
     }
 

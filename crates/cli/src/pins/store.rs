@@ -68,7 +68,7 @@ impl PinFiles {
             Err(why) => return Err(in_file(&self.folder, &why)),
         }
         paths.retain(|path| path.extension().is_some_and(|end| end == "json"));
-        paths.sort();
+        paths.sort_unstable();
         Ok(paths.into_iter().filter_map(|path| read_file(&path).transpose()).collect())
     }
 

@@ -241,6 +241,6 @@ fn add_commands(
 fn sorted_paths(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = std::fs::read_dir(folder).map_err(|why| Failure::wrong(format!("{}: {why}", folder.display())))?;
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
+    paths.sort_unstable();
     Ok(paths)
 }

@@ -147,7 +147,7 @@ impl Folder {
 
     pub(super) fn all_snapshots(&self) -> Vec<Snapshot> {
         let mut all: Vec<Snapshot> = self.ids().filter_map(|id| self.read_snapshot(&id).ok()).collect();
-        all.sort_by_key(|snapshot| snapshot_number(&snapshot.id));
+        all.sort_by_cached_key(|snapshot| snapshot_number(&snapshot.id));
         all
     }
 

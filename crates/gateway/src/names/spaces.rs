@@ -146,7 +146,7 @@ mod tests {
         ]);
         assert_eq!((all[0].as_str(), all[5].as_str()), ("my_server", "company-billing-cost-management"));
         let mut keys: Vec<String> = all.iter().map(|text| comparison_key(first_chars(text, CUT_SPACE))).collect();
-        keys.sort();
+        keys.sort_unstable();
         keys.dedup();
         assert_eq!(keys.len(), all.len(), "{all:?}");
         assert!(all[3].starts_with("server_") && all[4].starts_with("server_"), "{all:?}");

@@ -58,7 +58,7 @@ impl<'t> Judge<'t> {
             fits.push((at, own.map(|(call, _)| call).collect()));
         }
         // The true call with the fewest candidates chooses first, because another may have more.
-        fits.sort_by_key(|(_, calls)| calls.len());
+        fits.sort_by_cached_key(|(_, calls)| calls.len());
         let mut right = vec![None; made.len()];
         for (truth, calls) in fits {
             let free = calls.into_iter().find(|call| right.get(*call) == Some(&None));

@@ -12,7 +12,7 @@ impl Page {
     #[must_use]
     pub fn with_findings(mut self, lint: &Lint) -> Self {
         let mut found: Vec<&Finding> = lint.findings.iter().collect();
-        found.sort_by_key(|own| Reverse((own.severity, own.saves.unwrap_or_default())));
+        found.sort_by_cached_key(|own| Reverse((own.severity, own.saves.unwrap_or_default())));
         let mut of_tool: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for own in &found {
             let Some(tool) = own.tool.as_deref() else { continue };

@@ -218,7 +218,8 @@ impl<'o> Found<'o> {
                 last.reason = format!("{}; {more} more findings of this rule are not shown", last.reason);
             }
         }
-        self.list.sort_by_key(|own| (own.position(catalog).unwrap_or(usize::MAX), std::cmp::Reverse(own.severity)));
+        self.list
+            .sort_by_cached_key(|own| (own.position(catalog).unwrap_or(usize::MAX), std::cmp::Reverse(own.severity)));
         self.list
     }
 }

@@ -107,7 +107,7 @@ fn style<'t>(text: &'t str, object: &Span, members: &[Member]) -> (&'t str, &'st
 fn joined(text: &str, splices: BTreeMap<(usize, usize), String>) -> String {
     let mut ordered: Vec<((usize, usize), String)> = splices.into_iter().collect();
     // Of ranges with the same start the longest comes first, and insertions come last.
-    ordered.sort_by_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
+    ordered.sort_by_cached_key(|((start, end), _)| (*start, std::cmp::Reverse(*end)));
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for ((start, end), new) in ordered {

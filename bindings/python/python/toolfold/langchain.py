@@ -65,7 +65,8 @@ class Toolfold(AgentMiddleware):
         self.folder = Folder(Settings.of(settings, fields))
         # The graph ends if every tool that answered has `return_direct`: answers of toolfold then have this name.
         self.tools = [OWN]
-        self._shown: dict[str, tuple[object, list[BaseTool]]] = {}
+        #: By the array's digest: the key of the tool set, the shown tools, and whether the provider defers any of them.
+        self._shown: dict[str, tuple[object, list[BaseTool], bool]] = {}
         self._answers: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
@@ -109,17 +110,16 @@ class Toolfold(AgentMiddleware):
         mark = request.messages[-1].id if request.messages else None
         hidden = {message.id for message in _messages(request.state)} - {message.id for message in request.messages}
         conversation = self.folder.show(engine, thread, answered_only(steps), mark, hidden)
-        entries = conversation.entries()
         kept = self._shown.get(conversation.digest)
         hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: provider-run tools
         if kept is None or kept[0] != key:
-            named = {tool.name: tool for tool in real}
-            kept = (key, [_shown(entry, named) for entry in entries])
+            named, entries = {tool.name: tool for tool in real}, conversation.entries()
+            kept = (key, [_shown(entry, named) for entry in entries], any(entry.deferred for entry in entries))
             if len(self._shown) > 64:
                 self._shown.clear()
             self._shown[conversation.digest] = kept
         search = SEARCH.get(conversation.wire)
-        if search and any(entry.deferred for entry in entries) and search["type"] not in [tool.get("type") for tool in hosted]:
+        if search and kept[2] and search["type"] not in [tool.get("type") for tool in hosted]:
             hosted.append(search)
         return conversation, request.override(tools=[*kept[1], *hosted], messages=restored(request.messages))
 

@@ -1,6 +1,6 @@
 //! Tracks what the model can still see: dropped answers close what they opened.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -91,21 +91,20 @@ impl Conversation {
     /// answers are of this conversation; otherwise nothing changes. An id that occurs twice
     /// requires two calls.
     pub fn follows<N: AsRef<str>>(&mut self, calls: &[(CallId, N)], answers: Vec<CallId>) -> bool {
-        let mut left: HashMap<&CallId, Vec<&str>> = HashMap::new();
-        for (own, record) in &self.state.calls {
-            left.entry(record.identity.host_id(own)).or_default().push(&record.name);
-        }
-        let is_known = |id| left.contains_key(id) || self.state.calls.contains_key(id);
-        if !answers.iter().all(is_known) {
-            return false;
-        }
+        let made = self.state.calls.iter().map(|(own, record)| (record.identity.host_id(own), record.name.as_str()));
+        let made: Vec<_> = made.collect();
+        let mut free = vec![true; made.len()];
+        let mut from = 0;
         for (id, name) in calls {
-            let names = left.get_mut(id);
-            let found = names.and_then(|names| {
-                let at = names.iter().position(|own| *own == name.as_ref())?;
-                Some(names.swap_remove(at))
-            });
-            if found.is_none() {
+            let is_free = |at: usize| free.get(at) == Some(&true);
+            let found = next_of(&made, &mut from, |at, own| *own == (id, name.as_ref()) && is_free(at));
+            let Some(taken) = found.and_then(|at| free.get_mut(at)) else { return false };
+            *taken = false;
+        }
+        from = 0;
+        for id in &answers {
+            let found = next_of(&made, &mut from, |_, own| own.0 == id);
+            if found.is_none() && !self.state.calls.contains_key(id) {
                 return false;
             }
         }
@@ -168,4 +167,13 @@ impl Conversation {
         let mut opened = self.state.opened_by(id).flat_map(|(_, tools)| tools);
         text.len() * 100 >= whole * LEAST_LEFT && opened.all(|tool| text.contains(names.sent(tool.as_str())))
     }
+}
+
+/// Finds the next item from a place, and then from the start: a history has the order of its
+/// conversation. The next search begins after the found item.
+fn next_of<T>(items: &[T], from: &mut usize, is_wanted: impl Fn(usize, &T) -> bool) -> Option<usize> {
+    let mut places = (*from..items.len()).chain(0..*from);
+    let found = places.find(|at| items.get(*at).is_some_and(|item| is_wanted(*at, item)))?;
+    *from = found + 1;
+    Some(found)
 }

@@ -211,7 +211,7 @@ def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: 
 
 def note_of(conversation: Conversation, call: Forward) -> str | None:
     """Returns the text that precedes the result of a call: the arguments if a person changed them, and its note."""
-    edited = call.id in _EDITED.get(conversation, ())
+    edited = bool(_EDITED) and call.id in _EDITED.get(conversation, ())
     lines = [f"A person changed the arguments of this call before it ran: {call.arguments_json}"] if edited else []
     return "\n".join([*lines, *([call.note] if call.note else [])]) or None
 

@@ -67,8 +67,9 @@ def direct_response(conversation: Conversation, response: ModelResponse) -> Mode
             records[id] = own
             args = inner if isinstance(part.args, str) else json.loads(inner)
             parts[at] = replace(part, tool_name=name, args=args, tool_call_id=id)
-    metadata = {**(response.metadata or {}), MEMBER: records}
-    return replace(response, parts=parts, metadata=metadata) if records else response
+    if not records:
+        return response
+    return replace(response, parts=parts, metadata={**(response.metadata or {}), MEMBER: records})
 
 
 def restored(messages: list[ModelMessage]) -> list[ModelMessage]:

@@ -6,6 +6,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
 
 use super::super::output::warn;
+use crate::disk;
 
 /// The variable that sets the levels: `debug`, or `toolfold_gateway=debug,rmcp=warn`.
 const LEVELS: &str = "TOOLFOLD_LOG";
@@ -13,8 +14,7 @@ const LEVELS: &str = "TOOLFOLD_LOG";
 /// Logs to standard error, at the levels of `TOOLFOLD_LOG` or else the gateway's warnings.
 pub(super) fn start_log() {
     let usual = || Targets::new().with_target("toolfold_gateway", LevelFilter::WARN);
-    let given = std::env::var(LEVELS).ok().filter(|text| !text.is_empty());
-    let filter = match given.map(|text| text.parse::<Targets>()) {
+    let filter = match disk::variable(LEVELS).map(|text| text.parse::<Targets>()) {
         Some(Ok(filter)) => filter,
         Some(Err(why)) => {
             warn(&format!("{LEVELS} is ignored: {why}; write a level, or targets with theirs: toolfold_gateway=debug"));

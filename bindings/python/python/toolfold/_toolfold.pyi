@@ -342,7 +342,7 @@ class Conversation:
         see the call, and send the model's original call in the next request.
 
         :param name: the name that the model wrote.
-        :param arguments: as in ``call``.
+        :param arguments: as in ``call``. They are not read if the name alone decides.
         :raises InputError: the arguments cannot be written as JSON.
         """
     def entries(self) -> tuple[Entry, ...]:

@@ -18,9 +18,6 @@ impl Conversation {
     /// Judges and records nothing.
     #[must_use]
     pub fn direct(&self, name: &str, arguments: impl Into<Arguments>) -> Option<(String, String)> {
-        if self.is_direct(name) {
-            return None;
-        }
         let arguments = arguments.into();
         let (index, inner) = self.resolved(name, &arguments)?;
         let tool = self.engine.catalog().at(index)?;

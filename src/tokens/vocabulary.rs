@@ -103,12 +103,11 @@ fn pattern_of(encoding: Encoding) -> &'static str {
 
 /// The tokens of the packed vocabulary.
 fn unpacked(encoding: Encoding) -> Option<Tokens> {
-    let common = Tokens::unpack(O200K_BASE);
     match encoding {
-        Encoding::O200kBase => Some(common),
+        Encoding::O200kBase => Some(Tokens::unpack(O200K_BASE)),
         Encoding::Cl100kBase => {
             let packed = miniz_oxide::inflate::decompress_to_vec_with_limit(CL100K_BASE, CL100K_BASE_BYTES).ok()?;
-            Some(Tokens::unpack_beside(&common, &packed, CL100K_BASE_TOKENS))
+            Some(Tokens::unpack_beside(&Tokens::listed(O200K_BASE), &packed, CL100K_BASE_TOKENS))
         }
     }
 }

@@ -65,6 +65,9 @@ fn a_name_decides_only_for_tools_that_are_shown_as_they_are() {
     let conversation = engine.conversation(Wire::Anthropic).arm(Arm::Full).start().unwrap();
     let is_direct = |name: &str| conversation.is_direct(name);
     assert_eq!(["plain", "renamed", "wrapped", "nope"].map(is_direct), [true, false, false, false]);
+    for arguments in ["{}", r#"{"path": "/", "value": 1}"#, r#""/""#, "[]", "no JSON"] {
+        assert_eq!(direct(&conversation, "plain", arguments), None, "{arguments}");
+    }
     let shown = conversation.engine().catalog().iter().find(|tool| tool.name().as_str() == "renamed").unwrap();
     let key = shown.parameters()["properties"].as_object().unwrap().keys().next().unwrap();
     let found = direct(&conversation, "renamed", &json!({key: "x"}).to_string());

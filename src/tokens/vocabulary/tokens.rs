@@ -30,6 +30,11 @@ impl Tokens {
     /// first, and the [pairs](pairs) of the others. A damaged vocabulary has the tokens before the
     /// damage.
     pub(super) fn unpack(packed: &[u8]) -> Self {
+        Self::listed(packed).indexed()
+    }
+
+    /// The tokens of [`unpack`](Self::unpack) by rank only.
+    pub(super) fn listed(packed: &[u8]) -> Self {
         let (bytes, tables) = packed.split_at_checked(BYTES).unwrap_or_default();
         let mut tokens = Self::of_bytes(bytes);
         for (first, second) in pairs(tables) {
@@ -37,7 +42,7 @@ impl Tokens {
                 break;
             }
         }
-        tokens.indexed()
+        tokens
     }
 
     /// Unpacks a vocabulary of `count` tokens beside another one. After the single-byte tokens,

@@ -120,7 +120,7 @@ class Consent:
         :returns: the outcome of the edited call; None if ``asked`` was decided elsewhere in the meantime.
         :raises InputError: the arguments cannot be written as JSON. Nothing is decided then.
         """
-        conversation.direct("", edited[1])  # Raises before anything is decided.
+        conversation.direct("", edited[1])  # An unknown name: the arguments are read, before anything is decided.
         answer_approval(self.approver, asked, False, EDITED)
         if self.approver.get(asked.approval).reason != EDITED:
             return None

@@ -87,7 +87,7 @@ def records_of(message: AIMessage) -> Mapping[str, Any]:
 
 def exact(records: Mapping[str, Any], call: Mapping[str, Any]) -> Any:
     """Returns the arguments of a call with every digit, unless another layer changed them."""
-    own = records.get(call["id"] or "") if records else None
+    own = records.get(call["id"] or "")
     inner = _inner(own) if own else None
     return inner if inner is not None and storable(inner) == call["args"] else call["args"]
 

@@ -56,16 +56,10 @@ def answered_only(steps: Sequence[Step]) -> list[Step]:
 def _open(steps: Sequence[Step]) -> set[int]:
     """Returns the positions of the calls without an answer. Some models restart the numbering of calls in each message, so an
     answer belongs to the first open call of its id at that position."""
-    waiting: dict[str, int] = {}
-    again: dict[str, list[int]] = {}
+    waiting: dict[str, list[int]] = {}
     for at, step in enumerate(steps):
-        id = step[0]
-        if len(step) == 2:
-            waiting.pop(id, None)
-            if again and again.get(id):
-                waiting[id] = again[id].pop(0)
-        elif id in waiting:
-            again.setdefault(id, []).append(at)
-        else:
-            waiting[id] = at
-    return {*waiting.values(), *(at for places in again.values() for at in places)}
+        if len(step) == 3:
+            waiting.setdefault(step[0], []).append(at)
+        elif waiting.get(step[0]):
+            waiting[step[0]].pop(0)
+    return {at for places in waiting.values() for at in places}

@@ -67,6 +67,8 @@ def main() -> None:
         sys.exit(__doc__)
     extras = read_extras(files)
     if "--rates" in sys.argv:
+        if missing := [arm for arm in RATES.values() if not beyond_full(extras, arm)]:
+            sys.exit(f"no task was played under `full` and under {', '.join(dict.fromkeys(missing))}")
         for rate, arm in RATES.items():
             counts = beyond_full(extras, arm)
             value, spread = mean_and_spread(counts)

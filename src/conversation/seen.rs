@@ -90,25 +90,26 @@ impl Conversation {
     /// as that of a fork. Returns whether all these calls, given by id and name, and all these
     /// answers are of this conversation; otherwise nothing changes. An id that occurs twice
     /// requires two calls.
-    pub fn follows<N: AsRef<str>>(&mut self, calls: &[(CallId, N)], answers: Vec<CallId>) -> bool {
-        let made = self.state.calls.iter().map(|(own, record)| (record.identity.host_id(own), record.name.as_str()));
+    pub fn follows<T: AsRef<str>>(&mut self, calls: &[(T, T)], answers: &[T]) -> bool {
+        let made =
+            self.state.calls.iter().map(|(own, record)| (record.identity.host_id(own).as_str(), record.name.as_str()));
         let made: Vec<_> = made.collect();
         let mut free = vec![true; made.len()];
         let mut from = 0;
         for (id, name) in calls {
             let is_free = |at: usize| free.get(at) == Some(&true);
-            let found = next_of(&made, &mut from, |at, own| *own == (id, name.as_ref()) && is_free(at));
+            let found = next_of(&made, &mut from, |at, own| *own == (id.as_ref(), name.as_ref()) && is_free(at));
             let Some(taken) = found.and_then(|at| free.get_mut(at)) else { return false };
             *taken = false;
         }
         from = 0;
-        for id in &answers {
+        for id in answers.iter().map(AsRef::as_ref) {
             let found = next_of(&made, &mut from, |_, own| own.0 == id);
             if found.is_none() && !self.state.calls.contains_key(id) {
                 return false;
             }
         }
-        self.seen_calls(answers);
+        self.seen_calls(answers.iter().map(AsRef::as_ref));
         true
     }
 

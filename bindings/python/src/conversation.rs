@@ -280,11 +280,11 @@ impl Conversation {
         let (mut calls, mut answers) = (Vec::new(), Vec::new());
         for step in steps.0 {
             match step {
-                Step::Call((id, name, _)) => calls.push((CallId::from(id), name)),
-                Step::Answer((id, _)) => answers.push(CallId::from(id)),
+                Step::Call((id, name, _)) => calls.push((id, name)),
+                Step::Answer((id, _)) => answers.push(id),
             }
         }
-        self.with_locked(py, |own| Ok(own.follows(&calls, answers)))
+        self.with_locked(py, |own| Ok(own.follows(&calls, &answers)))
     }
 
     /// The schemas of all open tools, as text for the model, after a compaction. None if none is

@@ -1,6 +1,7 @@
 //! The history of a framework, without the messages of a wire.
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 #[cfg(feature = "inspect")]
 use pyo3::type_hint_union;
 use pyo3::types::PyTuple;
@@ -12,9 +13,9 @@ use crate::text::json_text;
 use crate::typed::{Json, Typed};
 
 /// A call: its id, its name, its arguments.
-type Call<'py> = (String, String, Option<Typed<'py, Json>>);
+type Call<'py> = (PyBackedStr, PyBackedStr, Option<Typed<'py, Json>>);
 /// The answer of a call: its id, and whether the tool succeeded.
-type Answer = (String, bool);
+type Answer = (PyBackedStr, bool);
 
 /// One step: `(id, name, arguments)` for a call, `(id, ok)` for its answer.
 pub(crate) enum Step<'py> {
@@ -41,11 +42,11 @@ impl Step<'_> {
     pub(crate) fn into_past_step(self) -> PyResult<PastStep> {
         Ok(match self {
             Self::Call((id, name, arguments)) => PastStep::Call {
-                id: CallId::from(id),
-                name,
+                id: CallId::from(&*id),
+                name: name.to_string(),
                 arguments: arguments_of(arguments.as_ref().map(|given| &given.0))?,
             },
-            Self::Answer((id, ok)) => PastStep::Result { id: CallId::from(id), ok },
+            Self::Answer((id, ok)) => PastStep::Result { id: CallId::from(&*id), ok },
         })
     }
 }

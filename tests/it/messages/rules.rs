@@ -235,10 +235,7 @@ fn a_conversation_follows_only_a_history_of_its_own_calls() {
         talk.report_result(&id.into(), true);
     }
     whole(&mut talk, &[call("c", "look", 3)], None);
-    let mut follows = |calls: &[(&str, &str)], answers: &[&str]| {
-        let calls: Vec<(CallId, &str)> = calls.iter().map(|(id, name)| (CallId::from(*id), *name)).collect();
-        talk.follows(&calls, answers.iter().map(|id| CallId::from(*id)).collect())
-    };
+    let mut follows = |calls: &[(&str, &str)], answers: &[&str]| talk.follows(calls, answers);
     assert!(follows(&[("c", "look"), ("d", "look"), ("c", "look")], &["c", "d", "c"]));
     assert!(follows(&[("d", "look")], &["d"]), "a trimmed history");
     assert!(!follows(&[("c", "look"), ("c", "look"), ("c", "look")], &[]), "three calls of an id that two have");

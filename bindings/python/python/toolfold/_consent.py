@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from . import Approval, ApprovalError, Approver, Confirm, Conversation, Forward, InputError, Outcome, Refuse, _log
@@ -24,8 +24,7 @@ NOBODY = "no one could be asked about this call"
 CHANGED = "the call has other arguments than those that were shown"
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """A call as its framework passes it."""
 
     name: str
@@ -73,18 +72,20 @@ class Consent:
         """
         shown = {one.id for one in self.waiting(conversation.id)} if answer else set()
         outcome = judged(conversation, call)
-        if isinstance(outcome, Refuse) and answer and answer.approved:
+        if answer is None:
+            return outcome
+        if isinstance(outcome, Refuse) and answer.approved:
             key = (conversation.id, call.id or "")
             edit = self._edits.get(key)
             # Threads may continue the call at the same time: one of them takes the edit.
             if edit and edit[1][0] == outcome.target and self._edits.pop(key, None):
                 return self._edited(conversation, *edit)
             return outcome
-        if isinstance(outcome, Forward) and outcome.policy != "confirm" and answer and answer.approved and answer.edited:
+        if isinstance(outcome, Forward) and outcome.policy != "confirm" and answer.approved and answer.edited:
             # Only the framework requested this approval.
             conversation.pause(outcome.id)
             return self._edited(conversation, None, answer.edited)
-        if not isinstance(outcome, Confirm) or answer is None:
+        if not isinstance(outcome, Confirm):
             return outcome
         if outcome.approval not in shown:
             self.replace(outcome, call.id)

@@ -33,10 +33,11 @@ _SEARCHES = (NativeToolSearchReturnPart, ToolSearchReturnPart)
 def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
     """Returns the provider's id of the newest response with a call of this id. The ids of Chat Completions are not unique,
     because local servers repeat them."""
-    responses = (message for message in reversed(messages) if isinstance(message, ModelResponse))
-    mine = (one for one in responses if any(getattr(part, "tool_call_id", None) == id for part in one.parts))
-    own = next((one.provider_response_id for one in mine), None)
-    return None if own is None or own.startswith("chatcmpl-") else own
+    for message in reversed(messages):
+        if isinstance(message, ModelResponse) and any(getattr(part, "tool_call_id", None) == id for part in message.parts):
+            own = message.provider_response_id
+            return None if own is None or own.startswith("chatcmpl-") else own
+    return None
 
 
 def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
@@ -114,10 +115,7 @@ def searched(message: ModelMessage) -> list[Step]:
 def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
     steps: list[Step] = []
     for message in messages:
-        for part in message.parts:
-            if isinstance(part, _SEARCHES):
-                steps += searched(message)
-                break
+        start, has_searched = len(steps), False
         for part in message.parts:
             if isinstance(part, ToolCallPart):
                 steps.append((part.tool_call_id, part.tool_name, part.args))
@@ -125,6 +123,10 @@ def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
                 steps.append((part.tool_call_id, part.outcome == "success"))
             elif isinstance(part, RetryPromptPart) and part.tool_name:
                 steps.append((part.tool_call_id, False))
+            has_searched = has_searched or isinstance(part, _SEARCHES)
+        if has_searched:
+            # The tools are there before the other calls of the message.
+            steps[start:start] = searched(message)
     return steps
 
 

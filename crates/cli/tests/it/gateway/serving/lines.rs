@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::place::{Place, eventually, signal, within};
 
@@ -86,7 +87,7 @@ impl Lines {
             return self.seen.remove(at);
         }
         loop {
-            let Ok(line) = self.lines.recv_timeout(Duration::from_secs(60)) else {
+            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
                 panic!("it never came; there was {:#?}", self.seen)
             };
             if is_it(&line) {

@@ -35,6 +35,8 @@ def generated(place: Path) -> str:
         sys.exit("maturin is neither beside this Python nor on PATH: see bindings/python/tests/requirements.txt")
     profile = "release" if MODULE.resolve().parent.name == "release" else "dev"
     command = [maturin, "generate-stubs", "--quiet", "--locked", "--profile", profile, "--features", "inspect"]
+    # Without the wheel's flags of the compiler, so that cargo reuses its build.
+    command += ["--config", "build.rustflags=[]"]
     command += ["--target-dir", str(target), "--interpreter", sys.executable, "--out", str(place)]
     if subprocess.run(command, cwd=PACKAGE, check=False).returncode:
         sys.exit("no stub was generated: see above what cargo or maturin says")

@@ -29,6 +29,7 @@ mod names;
 mod openai_chat;
 mod openai_responses;
 mod out;
+mod outside;
 mod parameters;
 mod reader;
 mod render;

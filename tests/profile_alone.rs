@@ -19,6 +19,8 @@ mod declared;
 /// It names nothing of ours but this layer, so that its unit tests are compiled with it.
 #[path = "../src/engine/memo.rs"]
 mod memo;
+#[path = "../src/wire/outside.rs"]
+mod outside;
 #[path = "../src/conversation"]
 mod conversation {
     pub(crate) mod repair;

@@ -44,6 +44,10 @@ pub(crate) struct Unknown<'v> {
 /// other names is included.
 pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<Unknown<'v>> {
     let Some(given) = arguments.as_object() else { return Vec::new() };
+    // Most calls: there is no need to know what else the schema declares.
+    if object_member(root, "properties").is_some_and(|own| given.keys().all(|name| own.contains_key(name))) {
+        return Vec::new();
+    }
     let mut declared = BTreeSet::new();
     property_names(root, root, &mut declared);
     if declared.is_empty() || takes_others(root, root, MAX_NESTED) {

@@ -6,12 +6,10 @@ use indexmap::IndexMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
+use super::outside::{has_long_number, not_a_number};
+
 /// The maximum nesting depth. Source: the recursion limit of `serde_json` is 128.
 const MAX_DEPTH: usize = 120;
-
-/// The number of digits that every 64-bit number represents exactly. For longer numbers the text is
-/// authoritative.
-const SAFE_DIGITS: usize = 15;
 
 /// The arguments of a call.
 ///
@@ -37,8 +35,11 @@ impl Arguments {
                 None => nearest_value(text, 0).ok_or_else(|| why.to_string()),
             },
         };
-        // If a key is repeated, another reader might use the value that was not checked.
-        let own = if read.is_ok() && repeats_a_key(text, 0) { exactly(text) } else { text.to_owned() };
+        // If a key is repeated, another reader might use the value that was not checked. Each key
+        // has a colon, so with as many members as colons none is repeated.
+        let is_unique = |value| members(value) == text.bytes().filter(|byte| *byte == b':').count();
+        let repeats = read.as_ref().is_ok_and(|value| !is_unique(value) && repeats_a_key(text, 0));
+        let own = if repeats { exactly(text) } else { text.to_owned() };
         Self { text: Some(own), read }
     }
 
@@ -161,61 +162,6 @@ impl From<&RawValue> for Arguments {
     }
 }
 
-/// Literals of other languages for numbers that JSON lacks.
-fn not_a_number(text: &str) -> Option<&'static str> {
-    const WORDS: [&str; 4] = ["-Infinity", "Infinity", "NaN", "nan"];
-    let mut outside = OutsideStrings::new(text);
-    std::iter::from_fn(|| outside.next()).find_map(|run| {
-        let words = run.split(|c: char| !(c.is_ascii_alphabetic() || c == '-')).filter(|word| !word.is_empty());
-        words.into_iter().find_map(|word| WORDS.into_iter().find(|known| *known == word))
-    })
-}
-
-fn has_long_number(text: &str) -> bool {
-    let mut outside = OutsideStrings::new(text);
-    std::iter::from_fn(|| outside.next()).any(|run| {
-        let numbers = run.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-')));
-        numbers.into_iter().any(|number| number.bytes().filter(u8::is_ascii_digit).count() > SAFE_DIGITS)
-    })
-}
-
-/// The parts of a JSON text outside its strings.
-struct OutsideStrings<'t> {
-    rest: &'t str,
-}
-
-impl<'t> OutsideStrings<'t> {
-    fn new(text: &'t str) -> Self {
-        Self { rest: text }
-    }
-
-    fn next(&mut self) -> Option<&'t str> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let Some((run, mut string)) = self.rest.split_once('"') else { return Some(std::mem::take(&mut self.rest)) };
-        // Skips to the end of the string: an unescaped quote.
-        loop {
-            match string.find(['"', '\\']) {
-                Some(at) if string.as_bytes().get(at) == Some(&b'"') => {
-                    self.rest = string.get(at + 1..).unwrap_or("");
-                    return Some(run);
-                }
-                Some(at) => {
-                    let escaped = string.get(at + 1..).unwrap_or("");
-                    let mut chars = escaped.chars();
-                    chars.next();
-                    string = chars.as_str();
-                }
-                None => {
-                    self.rest = "";
-                    return Some(run);
-                }
-            }
-        }
-    }
-}
-
 /// The nearest value of a JSON text with numbers beyond the range of floats. `None` if it is not
 /// valid JSON.
 fn nearest_value(text: &str, depth: usize) -> Option<Value> {
@@ -243,6 +189,15 @@ fn nearest_value(text: &str, depth: usize) -> Option<Value> {
             let most = if first == b'-' { f64::MIN } else { f64::MAX };
             (first == b'-' || first.is_ascii_digit()).then(|| Number::from_f64(most).map(Value::Number)).flatten()
         }),
+    }
+}
+
+/// The number of members of all objects in a value.
+fn members(value: &Value) -> usize {
+    match value {
+        Value::Object(map) => map.len() + map.values().map(members).sum::<usize>(),
+        Value::Array(list) => list.iter().map(members).sum(),
+        _ => 0,
     }
 }
 
@@ -364,6 +319,8 @@ mod tests {
             (r#"{"x":[{"p":"/work","\u0070":"/etc"}]}"#, r#"{"x":[{"p":"/etc"}]}"#),
             (r#"{"a": 1, "b": {"a": 2}}"#, r#"{"a": 1, "b": {"a": 2}}"#),
             (r#"{"a": 12345678901234567890123}"#, r#"{"a": 12345678901234567890123}"#),
+            (r#"{"a:": ":", "b": {"a:": 1}}"#, r#"{"a:": ":", "b": {"a:": 1}}"#),
+            (r#"{"a:": ":", "b": [{"c": 1, "c": 2}]}"#, r#"{"a:":":","b":[{"c":2}]}"#),
         ] {
             assert_eq!(Arguments::from_text(text).text(), handed, "{text}");
         }

@@ -6,5 +6,11 @@ use sha2::{Digest, Sha256};
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
-    Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    let digest = Sha256::digest(bytes);
+    let mut text = String::with_capacity(2 * digest.len());
+    for byte in digest {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }

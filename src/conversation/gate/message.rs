@@ -95,10 +95,15 @@ impl Conversation {
             && let Some(tool) = engine.catalog().at(index)
         {
             arguments = bound.read_back(tool, arguments);
-            match arguments.shown_input(tool).map(Cow::into_owned) {
-                Ok(shown) => arguments = shown,
-                Err(why) => checked = Some(Checked::Invalid(vec![why])),
-            }
+            let shown = match arguments.shown_input(tool) {
+                Ok(Cow::Borrowed(_)) => None,
+                Ok(Cow::Owned(shown)) => Some(shown),
+                Err(why) => {
+                    checked = Some(Checked::Invalid(vec![why]));
+                    None
+                }
+            };
+            arguments = shown.unwrap_or(arguments);
             if checked.is_none()
                 && let Ok(value @ Value::Object(_)) = arguments.value()
             {

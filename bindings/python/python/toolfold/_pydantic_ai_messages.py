@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any
 
 from pydantic_ai.messages import (
@@ -25,9 +27,10 @@ from pydantic_ai.messages import (
 from . import Conversation
 from ._adapter import Added
 from ._names import MEMBER, original, record
-from ._steps import Step, loaded
+from ._steps import OpenCalls, Step, loaded
 
 _SEARCHES = (NativeToolSearchReturnPart, ToolSearchReturnPart)
+_PARTS = attrgetter("parts")
 
 
 def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
@@ -108,26 +111,41 @@ def _written(part: Any, records: dict[str, Any]) -> Any:
 
 def searched(message: ModelMessage) -> list[Step]:
     """Returns the tools that a search of the framework or of the provider loaded."""
-    found = [part for part in message.parts if isinstance(part, _SEARCHES)]
-    return [step for part in found for step in loaded(part.tool_call_id, part.content["discovered_tools"])]
+    return [step for part in message.parts if isinstance(part, _SEARCHES) for step in _found(part)]
 
 
-def steps_of(messages: Sequence[ModelMessage]) -> list[Step]:
-    steps: list[Step] = []
-    for message in messages:
-        start, has_searched = len(steps), False
-        for part in message.parts:
+def _found(search: NativeToolSearchReturnPart | ToolSearchReturnPart) -> list[Step]:
+    return loaded(search.tool_call_id, search.content["discovered_tools"])
+
+
+class History:
+    """The steps of messages that grow from request to request: parts that were already there are not read again."""
+
+    def __init__(self) -> None:
+        self._parts: list[object] = []
+        self.steps: list[Step] = []
+        self._open = OpenCalls()
+
+    def read(self, messages: Sequence[ModelMessage]) -> list[Step]:
+        """Reads the messages of a request, and returns their steps without the calls that have no answer."""
+        parts: list[object] = list(chain.from_iterable(map(_PARTS, messages)))
+        known = len(self._parts)
+        if known > len(parts) or not all(map(is_, self._parts, parts)):
+            known, self.steps, self._open = 0, [], OpenCalls()
+        new: list[Step] = []
+        for part in parts[known:]:
+            if isinstance(part, _SEARCHES):
+                new += _found(part)
             if isinstance(part, ToolCallPart):
-                steps.append((part.tool_call_id, part.tool_name, part.args))
+                new.append((part.tool_call_id, part.tool_name, part.args))
             elif isinstance(part, ToolReturnPart):
-                steps.append((part.tool_call_id, part.outcome == "success"))
+                new.append((part.tool_call_id, part.outcome == "success"))
             elif isinstance(part, RetryPromptPart) and part.tool_name:
-                steps.append((part.tool_call_id, False))
-            has_searched = has_searched or isinstance(part, _SEARCHES)
-        if has_searched:
-            # The tools are there before the other calls of the message.
-            steps[start:start] = searched(message)
-    return steps
+                new.append((part.tool_call_id, False))
+        self._open.add(new)
+        self.steps += new
+        self._parts = parts
+        return self._open.left_out(self.steps)
 
 
 def with_added(messages: Sequence[ModelMessage], added: Added) -> tuple[list[ModelMessage], set[str]]:

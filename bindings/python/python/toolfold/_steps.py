@@ -32,9 +32,34 @@ def open_loaded(conversation: Conversation, steps: Sequence[Step]) -> None:
         conversation.entries()  # Marks the start of a message: the search ended before the calls.
 
 
-def unanswered(steps: Sequence[Step]) -> set[str]:
-    """Returns the ids of the calls of a history without an answer."""
-    return {steps[at][0] for at in _open(steps)}
+class OpenCalls:
+    """The calls of a history without an answer. Some models restart the numbering of calls in each message, so an answer belongs
+    to the first open call of its id at that position."""
+
+    def __init__(self, steps: Sequence[Step] = ()) -> None:
+        self._waiting: dict[str, list[int]] = {}
+        self._count = 0
+        self.add(steps)
+
+    def add(self, steps: Sequence[Step]) -> None:
+        """Adds the next steps of the history."""
+        for at, step in enumerate(steps, self._count):
+            if len(step) == 3:
+                self._waiting.setdefault(step[0], []).append(at)
+            elif places := self._waiting.get(step[0]):
+                places.pop(0)
+                if not places:
+                    del self._waiting[step[0]]
+        self._count += len(steps)
+
+    @property
+    def ids(self) -> set[str]:
+        return set(self._waiting)
+
+    def left_out(self, steps: Sequence[Step]) -> list[Step]:
+        """Returns the same history without them."""
+        places = {at for each in self._waiting.values() for at in each}
+        return [step for at, step in enumerate(steps) if at not in places] if places else list(steps)
 
 
 def answered(steps: Sequence[Step]) -> set[str]:
@@ -44,22 +69,9 @@ def answered(steps: Sequence[Step]) -> set[str]:
 
 def closed(steps: Sequence[Step]) -> set[str]:
     """Returns the ids of a history for which every call has an answer."""
-    return answered(steps) - unanswered(steps)
+    return answered(steps) - OpenCalls(steps).ids
 
 
 def answered_only(steps: Sequence[Step]) -> list[Step]:
     """Returns the history without the calls that have no answer."""
-    left_out = _open(steps)
-    return [step for at, step in enumerate(steps) if at not in left_out]
-
-
-def _open(steps: Sequence[Step]) -> set[int]:
-    """Returns the positions of the calls without an answer. Some models restart the numbering of calls in each message, so an
-    answer belongs to the first open call of its id at that position."""
-    waiting: dict[str, list[int]] = {}
-    for at, step in enumerate(steps):
-        if len(step) == 3:
-            waiting.setdefault(step[0], []).append(at)
-        elif waiting.get(step[0]):
-            waiting[step[0]].pop(0)
-    return {at for places in waiting.values() for at in places}
+    return OpenCalls(steps).left_out(steps)

@@ -30,9 +30,9 @@ from . import Confirm, Conversation, Engine, Entry, Forward, _settings
 from ._adapter import Added, Folder
 from ._consent import Answer, Call, noted
 from ._names import unnamed
-from ._pydantic_ai_messages import called, direct_response, key_of, restored, searched, steps_of, with_added
+from ._pydantic_ai_messages import History, called, direct_response, key_of, restored, searched, with_added
 from ._settings import Fields, Unpack
-from ._steps import answered_only, closed, open_loaded
+from ._steps import closed, open_loaded
 
 __all__ = ["Settings", "Toolfold"]
 
@@ -72,6 +72,7 @@ class _Run:
     """State shared by the toolset of a run and the hooks of its capability."""
 
     step: _Step | None = None
+    history: History = field(default_factory=History)
     #: The names of hidden tools.
     hidden: frozenset[str] = frozenset()
     #: The model's original calls that a person edited, by their ids.
@@ -134,7 +135,7 @@ class Toolfold(AbstractCapability[Any]):
         conversation is that of the request."""
         step = self.run.step
         if step and not (len(messages) == len(step.messages) and all(map(is_, messages, step.messages))):
-            seen = self.folder.conversation(step.engine, ctx.conversation_id, answered_only(steps_of(messages)))
+            seen = self.folder.conversation(step.engine, ctx.conversation_id, History().read(messages))
             self.run.step = step = step._replace(conversation=seen, messages=messages)
         return step
 
@@ -193,10 +194,11 @@ class _Folded(WrapperToolset[Any]):
         # The same key as before, which is quick to compare.
         shared, engine, _ = bound
         # Calls without an answer are about to be checked.
-        steps = steps_of(ctx.messages)
+        history = self.capability.run.history
+        steps = history.read(ctx.messages)
         if folder.may_ask:
-            folder.refused(ctx.conversation_id, closed(steps))
-        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, answered_only(steps)), ctx.messages[:])
+            folder.refused(ctx.conversation_id, closed(history.steps))
+        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, steps), ctx.messages[:])
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run

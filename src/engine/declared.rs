@@ -45,7 +45,9 @@ pub(crate) struct Unknown<'v> {
 pub(crate) fn unknown_arguments<'v>(root: &Value, arguments: &'v Value) -> Vec<Unknown<'v>> {
     let Some(given) = arguments.as_object() else { return Vec::new() };
     // Most calls: there is no need to know what else the schema declares.
-    if object_member(root, "properties").is_some_and(|own| given.keys().all(|name| own.contains_key(name))) {
+    let properties = object_member(root, "properties");
+    let is_declared = |name: &String| properties.is_some_and(|own| own.get(name).is_some_and(is_possible));
+    if given.keys().all(is_declared) {
         return Vec::new();
     }
     let mut declared = BTreeSet::new();
@@ -228,13 +230,18 @@ pub(super) fn property_names<'s>(root: &'s Value, node: &'s Value, into: &mut BT
 fn names_within<'s>(root: &'s Value, node: &'s Value, depth: usize, into: &mut BTreeSet<&'s str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     for (name, schema) in object_member(node, "properties").into_iter().flatten() {
-        if *schema != Value::Bool(false) {
+        if is_possible(schema) {
             into.insert(name);
         }
     }
     for part in beside(root, node) {
         names_within(root, part, depth, into);
     }
+}
+
+/// Whether a schema allows any value. A parameter with the schema `false` does not exist.
+fn is_possible(schema: &Value) -> bool {
+    *schema != Value::Bool(false)
 }
 
 /// The schemas that apply to the same value as `node` and constrain it; not `if` and `not`, which
@@ -313,7 +320,11 @@ mod tests {
         }
         let referred = json!({"$ref": "#/$defs/in", "$defs": {"in": {"properties": {"a": {}, "b": {}}}}});
         assert_eq!(read(&referred, &call), []);
-        let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
-        assert_eq!(read(&closed, &call).len(), 1);
+        for closed in [
+            json!({"properties": {"a": {}}, "additionalProperties": false}),
+            json!({"properties": {"a": {}, "b": false}}),
+        ] {
+            assert_eq!(read(&closed, &call).len(), 1, "{closed}");
+        }
     }
 }

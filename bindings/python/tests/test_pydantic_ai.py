@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from dialogue import ARMS, ASKED, DONE, FILE, Dialogue  # noqa: E402
 from hosts.asking import RENAME, Sheets, asking  # noqa: E402
 from hosts.pydantic_ai import agent  # noqa: E402
 from pydantic_ai import DeferredToolResults, ToolApproved  # noqa: E402
-from pydantic_ai.messages import ModelResponse, ToolCallPart  # noqa: E402
+from pydantic_ai.messages import ModelRequest, ModelResponse, RetryPromptPart, ToolCallPart, ToolReturnPart  # noqa: E402
 from pydantic_ai.models.function import FunctionModel  # noqa: E402
 
+from toolfold._pydantic_ai_messages import History  # noqa: E402
 from toolfold.testing import OUTPUT  # noqa: E402
 
 CALL = f"c{ASKED}"
@@ -63,3 +65,35 @@ def test_the_end_strategy_applies_to_a_call_beside_the_output(arm: str, strategy
     own.agent.end_strategy = strategy
     assert own.agent.run_sync("go", model=FunctionModel(respond)).output == Sheets(**OUTPUT)
     assert own.ran == ([call] if runs else [])
+
+
+def test_a_history_that_grows_or_changes_is_read_as_a_new_one() -> None:
+    """Other capabilities trim, replace and reorder messages between requests, and local models repeat ids."""
+    dice = random.Random(7)
+
+    def part() -> Any:
+        id = dice.choice("abc")
+        kinds = (ToolCallPart("f", "{}", id), ToolReturnPart("f", "x", id), RetryPromptPart("no", tool_name="f", tool_call_id=id))
+        return dice.choice(kinds)
+
+    def change(messages: list[Any]) -> None:
+        where = dice.randrange(len(messages))
+        match dice.randrange(8):
+            case 0:
+                del messages[where]
+            case 1:
+                messages[where].parts = [*messages[where].parts[:-1], part()]
+            case 2:
+                messages[where].parts.append(part())
+            case 3:
+                messages.reverse()
+            case _:
+                messages.append(dice.choice((ModelRequest, ModelResponse))([part() for _ in range(dice.randrange(4))]))
+
+    for _ in range(300):
+        history, messages = History(), [ModelResponse([part()])]
+        for _ in range(12):
+            assert history.read(messages) == (new := History()).read(messages)
+            assert history.steps == new.steps
+            change(messages)
+            messages = messages or [ModelRequest([part()])]

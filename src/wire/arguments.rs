@@ -37,7 +37,7 @@ impl Arguments {
         };
         // If a key is repeated, another reader might use the value that was not checked. Each key
         // has a colon, so with as many members as colons none is repeated.
-        let is_unique = |value| members(value) == text.bytes().filter(|byte| *byte == b':').count();
+        let is_unique = |value| member_count(value) == text.bytes().filter(|byte| *byte == b':').count();
         let repeats = read.as_ref().is_ok_and(|value| !is_unique(value) && repeats_a_key(text, 0));
         let own = if repeats { exactly(text) } else { text.to_owned() };
         Self { text: Some(own), read }
@@ -193,10 +193,10 @@ fn nearest_value(text: &str, depth: usize) -> Option<Value> {
 }
 
 /// The number of members of all objects in a value.
-fn members(value: &Value) -> usize {
+fn member_count(value: &Value) -> usize {
     match value {
-        Value::Object(map) => map.len() + map.values().map(members).sum::<usize>(),
-        Value::Array(list) => list.iter().map(members).sum(),
+        Value::Object(map) => map.len() + map.values().map(member_count).sum::<usize>(),
+        Value::Array(list) => list.iter().map(member_count).sum(),
         _ => 0,
     }
 }

@@ -27,4 +27,4 @@ pub use fixture::fixture;
 pub use packed::check_packed;
 #[cfg(target_os = "linux")]
 pub use postgres::Postgres;
-pub use times::{PATIENCE, Time, slowest, started, timed};
+pub use times::{Time, slowest, started, timed};

@@ -9,11 +9,7 @@ use std::cell::RefCell;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// How long a test waits for what has to happen. Only what never happens takes as long: CI with
-/// three things at once is ten times slower than an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(300);
+use std::time::Instant;
 
 /// The time of one test.
 #[derive(Debug, Clone, PartialEq)]

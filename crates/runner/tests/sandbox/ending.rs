@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::run::{Temp, has, isolates, processes_with, rounds};
 use toolfold_runner::{Isolation, Limits, RunError, Stopped};
 
-/// Waits until a condition holds, at most five minutes.
+/// Waits until a condition holds, at most half a minute.
 fn wait_for(mut condition: impl FnMut() -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(300);
+    let until = Instant::now() + Duration::from_secs(30);
     while Instant::now() < until {
         if condition() {
             return true;

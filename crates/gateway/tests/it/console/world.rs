@@ -219,7 +219,7 @@ pub struct Page {
 impl Page {
     async fn more(&mut self) {
         let mut bytes = vec![0; 64 * 1024];
-        let read = tokio::time::timeout(toolfold_testing::PATIENCE, self.stream.read(&mut bytes)).await;
+        let read = tokio::time::timeout(std::time::Duration::from_secs(20), self.stream.read(&mut bytes)).await;
         let read = read.unwrap_or_else(|_| panic!("nothing more came after: {}", self.text)).unwrap();
         assert!(read > 0, "the stream has ended: {}", self.text);
         self.text.push_str(&String::from_utf8_lossy(&bytes[..read]));
@@ -228,7 +228,7 @@ impl Page {
     /// The next event with a name. The chunks of the transfer begin where events do.
     pub async fn next(&mut self, name: &str) -> Value {
         let begin = format!("event: {name}\ndata: ");
-        let until = tokio::time::Instant::now() + toolfold_testing::PATIENCE;
+        let until = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
         loop {
             assert!(tokio::time::Instant::now() < until, "no `{name}` came: {}", self.text);
             if let Some(at) = self.text.find(&begin)

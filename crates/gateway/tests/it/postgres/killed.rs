@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use toolfold::policy::audit::Kind;
 use toolfold::policy::gate::open;
 use toolfold::policy::{ApprovalError, ApprovalStore};
 use toolfold::store::AuditedStore;
 use toolfold_gateway::postgres::{Address, PostgresStore};
-use toolfold_testing::{PATIENCE, Postgres};
+use toolfold_testing::Postgres;
 
 use super::{is_intact, note, notes, server, store, until_up};
 use crate::stores::{WAIT, clock, policy, redeem, request};
@@ -184,7 +184,7 @@ fn a_killed_server_loses_nothing_that_was_acknowledged() {
                 });
             }
             let (before, began) = (said.lock().unwrap().len(), Instant::now());
-            while said.lock().unwrap().len() < before + 40 && began.elapsed() < PATIENCE {
+            while said.lock().unwrap().len() < before + 40 && began.elapsed() < Duration::from_secs(60) {
                 std::thread::yield_now();
             }
             server.kill();

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::lines::{Lines, text};
 use crate::gateway::serving::place::{Http, Place, TOOLFOLD, server, terminate};
@@ -37,7 +37,7 @@ fn a_lost_stream_is_resumed_where_it_was_lost() {
     let body = body.to_string();
     // The connection is lost after the first event.
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nMcp-Session-Id: {id}\r\n\
          Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
@@ -85,7 +85,7 @@ fn an_open_subscription_ends_with_the_gateway_and_not_after_it() {
     let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
     let body = json!({"jsonrpc": "2.0", "id": "sub", "method": "subscriptions/listen", "params": params}).to_string();
     let mut stream = TcpStream::connect(&address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
          MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n\

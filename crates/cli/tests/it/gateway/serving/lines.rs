@@ -6,9 +6,12 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::place::{Place, eventually, signal, within};
+
+/// How long an answer may take: 270 MB take 7 s, and ten times as long beside the other lanes of
+/// CI.
+const LONGEST_WAIT: Duration = Duration::from_secs(180);
 
 pub(crate) struct Lines {
     pub(crate) child: Child,
@@ -87,7 +90,7 @@ impl Lines {
             return self.seen.remove(at);
         }
         loop {
-            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+            let Ok(line) = self.lines.recv_timeout(LONGEST_WAIT) else {
                 panic!("it never came; there was {:#?}", self.seen)
             };
             if is_it(&line) {

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::json;
-use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::drive::STATELESS;
 use crate::gateway::serving::place::{Http, Place, children, eventually, files_of, server};
@@ -28,7 +28,7 @@ fn raw(address: &str, bytes: &str) -> Reply {
 
 fn sent(address: &str, bytes: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(bytes.as_bytes()).unwrap();
     stream
 }

@@ -6,8 +6,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use toolfold_testing::PATIENCE;
-
 pub(crate) const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 
 pub(crate) fn fixture() -> String {
@@ -195,7 +193,7 @@ pub(crate) fn runs(process: u32) -> bool {
 
 /// Waits until a condition is true: at most half a minute, which only a failure takes.
 pub(crate) fn eventually(what: &str, is_so: impl FnMut() -> bool) {
-    assert!(within(PATIENCE, is_so), "never: {what}");
+    assert!(within(Duration::from_secs(30), is_so), "not within 30 s: {what}");
 }
 
 /// Waits until a condition is true, and returns whether it was true in time. The pauses between the

@@ -2,9 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::drive::STATELESS;
 use crate::gateway::serving::lines::{Lines, text};
@@ -33,7 +33,7 @@ impl Open {
     /// Makes a request, and reads until the first event.
     pub(crate) fn start(address: &str, (name, value): (&str, &str), body: &str) -> Self {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{name}: {value}\r\n\
              Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
@@ -57,7 +57,7 @@ impl Open {
     #[cfg(feature = "postgres")]
     pub(crate) fn soon(mut self) -> String {
         let began = std::time::Instant::now();
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < Duration::from_secs(60) {
             if self.0.read_line(&mut self.1).unwrap() == 0 {
                 return self.1;
             }

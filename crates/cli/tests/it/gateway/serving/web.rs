@@ -5,7 +5,6 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
-use toolfold_testing::PATIENCE;
 
 use crate::gateway::serving::place::{Http, Place, children, eventually, runs, server};
 
@@ -25,7 +24,7 @@ pub(crate) fn request(address: &str, method: &str, headers: &[(&str, &str)], bod
 /// The same at a path with its query.
 pub(crate) fn request_at(address: &str, path: &str, method: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
     let usual =
         [("Host", address), ("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::approver_key::{InitArgs, KeyArgs, init};
+use super::clock::{now_ms, time};
 use super::layers::project_of;
-use super::ledger::{ListArgs, OneArgs, failure, now_ms, time, user};
+use super::ledger::{ListArgs, OneArgs, failure, user};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use crate::configuration::units::period_ms;

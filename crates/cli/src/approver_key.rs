@@ -12,8 +12,9 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::clock::now_ms;
 use super::config_files::user_file;
-use super::ledger::{ListArgs, failure, now_ms, user};
+use super::ledger::{ListArgs, failure, user};
 use super::output::{Failure, emit, emit_json};
 use toolfold::store::{AuditedStore, approver_digest};
 

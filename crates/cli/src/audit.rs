@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::checkpoint::{append, broken, checkpoint_text, known, take_checkpoint};
-use super::ledger::{ListArgs, StoreArgs, failure, next_page, time};
+use super::clock::time;
+use super::ledger::{ListArgs, StoreArgs, failure, next_page};
 use super::output::{Failure, GOOD, Outcome, emit, emit_data, emit_json, grouped, json_line, progress, stream_data};
 use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;

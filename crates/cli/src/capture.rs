@@ -1,5 +1,7 @@
 //! `toolfold capture`: save the tools of a server with its identity and digest.
 
+mod text;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,6 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use self::text::{one_line, url_without_secrets, without_secrets};
 use super::input::{InputArgs, configured_tools};
 use super::out_file;
 use super::output::{Failure, Outcome, emit_data, grouped, warn};
@@ -16,8 +19,6 @@ use super::source::{self, Served, Source, SourceArgs};
 use toolfold::catalog::{Catalog, Format};
 use toolfold::diagnostic::{Diagnostic, Severity, visible};
 use toolfold::policy::canonical::digest;
-use toolfold_gateway::clients::read::{How, Listed};
-use toolfold_gateway::clients::secrets::moved;
 use toolfold_gateway::link::Target;
 
 /// The name of the contract of a capture's `_meta`, and its key there (MCP names keys by domain).
@@ -138,23 +139,6 @@ fn captured(list: &str, servers: IndexMap<String, Server>, date: Option<String>)
     Ok(format!("{{\"tools\":[\n{}\n],\n\"_meta\":{meta}}}\n", lines.join(",\n")))
 }
 
-/// A tool on one line, with the same numbers and the same order of members.
-fn one_line(tool: &str) -> String {
-    if !tool.contains('\n') && !tool.contains('\r') {
-        return tool.to_owned();
-    }
-    let mut out = String::with_capacity(tool.len());
-    let (mut quoted, mut escaped) = (false, false);
-    for c in tool.chars() {
-        if quoted || !c.is_whitespace() {
-            out.push(c);
-        }
-        quoted ^= c == '"' && !escaped;
-        escaped = quoted && c == '\\' && !escaped;
-    }
-    out
-}
-
 fn server(own: &Served) -> Server {
     let hello: Value = serde_json::from_str(&own.list.hello).unwrap_or_default();
     let in_meta = hello.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"));
@@ -171,58 +155,6 @@ fn server(own: &Served) -> Server {
     }
 }
 
-/// The words of a command, with a variable in place of everything that looks like a secret.
-fn without_secrets(command: &str, args: &[String]) -> Vec<String> {
-    let how = How::Stdio { command: command.to_owned(), args: args.to_vec(), env: IndexMap::new(), cwd: None };
-    let mut listed = [Listed::new("server", how)];
-    moved(&mut listed);
-    let [Listed { how, .. }] = listed;
-    match how {
-        How::Stdio { command, args, .. } => [vec![command], args].concat(),
-        How::Http { .. } => Vec::new(),
-    }
-}
-
-/// A URL without user, query and fragment, which may contain secrets.
-fn url_without_secrets(url: &str) -> String {
-    let end = url.find(['?', '#']).unwrap_or(url.len());
-    let url = url.get(..end).unwrap_or(url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (host, path) = rest.find('/').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    format!("{scheme}://{host}{path}")
-}
-
 fn date(text: &str) -> Result<String, String> {
     text.parse::<jiff::civil::Date>().map(|date| date.to_string()).map_err(|_| "write it as 2026-11-23".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_keep_no_secret() {
-        for (url, kept) in [
-            ("https://x.test/mcp", "https://x.test/mcp"),
-            ("https://me:pw@x.test:8/mcp?key=1#a", "https://x.test:8/mcp"),
-            ("https://x.test?key=1/2", "https://x.test"),
-        ] {
-            assert_eq!(url_without_secrets(url), kept);
-        }
-    }
-
-    #[test]
-    fn commands_keep_no_secret() {
-        let args =
-            ["-y", "@modelcontextprotocol/server-everything", "--token", "abc", "--api-key=def", "sk-1234567890"];
-        let words = without_secrets("npx", &args.map(str::to_owned)).join(" ");
-        assert!(words.starts_with("npx -y @modelcontextprotocol/server-everything "), "{words}");
-        assert!(!["abc", "def", "sk-1"].iter().any(|secret| words.contains(secret)), "{words}");
-    }
-
-    #[test]
-    fn a_tool_is_written_on_one_line() {
-        assert_eq!(one_line("{\n \"a\" : \"x \\\" \\\\\",\r\n \"n\": 1.50}"), r#"{"a":"x \" \\","n":1.50}"#);
-    }
 }

@@ -4,10 +4,11 @@
 //! Nothing here reads a file or the environment: the command line passes both.
 
 mod auth;
+pub(crate) mod command_line;
 mod file;
 mod gateway;
 pub mod keys;
-pub(crate) mod parse;
+mod parse;
 mod paths;
 mod profiles;
 mod resolve;
@@ -17,9 +18,9 @@ pub(crate) mod units;
 mod value;
 
 pub use auth::AuthOptions;
+pub use command_line::CommandLine;
 pub use gateway::ServerOptions;
 pub use keys::{Flag, Key};
-pub use parse::CommandLine;
 pub use paths::Paths;
 pub use profiles::ProfileOptions;
 pub use scope::{Scope, Tightening};

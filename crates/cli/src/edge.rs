@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::skills::{self, source};
-use super::{builtin, layers, ledger};
+use super::{builtin, clock, layers};
 use toolfold::diagnostic::Loaded;
 use toolfold::engine::SkillLayer;
 use toolfold::policy::Context;
@@ -45,7 +45,7 @@ pub fn builtin_profile(name: &str) -> Option<&'static str> {
 /// Now, in milliseconds since 1970 UTC.
 #[must_use]
 pub fn now_ms() -> i64 {
-    ledger::now_ms()
+    clock::now_ms()
 }
 
 /// The context of policy in this process: working directory, project, home. Approvals are possible.

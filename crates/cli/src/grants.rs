@@ -6,7 +6,8 @@ use clap::Subcommand;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ledger::{ListArgs, OneArgs, failure, now_ms, time};
+use super::clock::{now_ms, time};
+use super::ledger::{ListArgs, OneArgs, failure};
 use super::output::{BOLD, DIM, Failure, Outcome, emit, emit_json};
 use super::table::{cut_for_list, table};
 use toolfold::diagnostic::visible;

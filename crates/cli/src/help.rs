@@ -63,22 +63,3 @@ fn alternatives(names: &[&str]) -> String {
         names => names.concat(),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::GROUPS;
-    use crate::Cli;
-
-    #[test]
-    fn every_command_is_in_one_group() {
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        let command = Cli::command();
-        let mut commands: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-        commands.push("help");
-        listed.sort_unstable();
-        commands.sort_unstable();
-        assert_eq!(listed, commands);
-    }
-}

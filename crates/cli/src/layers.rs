@@ -7,9 +7,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::builtin;
+use super::clock::now_ms;
 use super::disk::{OwnDisk, home, working_folder};
 use super::input::read_text;
-use super::ledger::{make_store, now_ms, state_folder};
+use super::ledger::{make_store, state_folder};
 use super::output::{Failure, say_all};
 use super::postgres;
 use super::skills::{SkillTools, say_found, source, uses};

@@ -1,7 +1,10 @@
 //! State in PostgreSQL, from the command line (feature `postgres`).
 
+mod address;
+
 use std::sync::Arc;
 
+pub(super) use self::address::{is_address, of_tenant, without_password};
 use super::output::Failure;
 use toolfold::store::AuditedStore;
 #[cfg(feature = "postgres")]
@@ -12,13 +15,6 @@ use toolfold_gateway::state::StateStore;
 /// PostgreSQL's own programs.
 pub(super) const PASSWORD: &str = "PGPASSWORD";
 
-/// Whether a text is the address of a database rather than a path: of any, so that a misspelt
-/// address is no path. One letter is a drive of Windows.
-pub(super) fn is_address(text: &str) -> bool {
-    let (scheme, _) = text.split_once("://").unwrap_or_default();
-    scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
-}
-
 /// Why no database can be opened under an address, whatever this build supports.
 fn unsupported(text: &str) -> Option<Failure> {
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
@@ -26,23 +22,6 @@ fn unsupported(text: &str) -> Option<Failure> {
     }
     let why = format!("{}: not the address of a database that toolfold supports", without_password(text));
     Some(Failure::usage(why).help("give postgres://USER@HOST/DATABASE, or the path of a file"))
-}
-
-/// The address of a tenant's rows.
-pub(super) fn of_tenant(address: &str, tenant: &str) -> String {
-    let join = if address.contains('?') { '&' } else { '?' };
-    format!("{address}{join}tenant={tenant}")
-}
-
-/// An address as it is printed: without the password.
-pub(super) fn without_password(text: &str) -> String {
-    let parts = text.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?)));
-    match parts {
-        Some((scheme, (user, place))) if is_address(text) => {
-            format!("{scheme}://{}@{place}", user.split(':').next().unwrap_or_default())
-        }
-        _ => text.to_owned(),
-    }
 }
 
 #[cfg(feature = "postgres")]
@@ -104,23 +83,4 @@ pub(super) fn open_pins(text: &str) -> Result<toolfold_gateway::pins::MemoryPins
 #[cfg(not(feature = "postgres"))]
 pub(super) fn migrate(text: &str, _: &str) -> Result<usize, Failure> {
     Err(absent(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{of_tenant, without_password};
-
-    #[test]
-    fn a_printed_address_has_no_password() {
-        for (text, printed) in [
-            ("postgres://app:s3c@ret@db:5432/t?tenant=a", "postgres://app@db:5432/t?tenant=a"),
-            ("postgres://app@db/t", "postgres://app@db/t"),
-            ("mysql://app:s3cret@db/t", "mysql://app@db/t"),
-            ("a:b@c.sqlite", "a:b@c.sqlite"),
-        ] {
-            assert_eq!(without_password(text), printed);
-        }
-        assert_eq!(of_tenant("postgres://a@b/c", "ada"), "postgres://a@b/c?tenant=ada");
-        assert_eq!(of_tenant("postgres://a@b/c?x=1", "ada"), "postgres://a@b/c?x=1&tenant=ada");
-    }
 }

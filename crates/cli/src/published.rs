@@ -1,11 +1,12 @@
 //! The published schemas: `--schema` of every command that writes JSON.
 //!
-//! [`ALL`] is the only list. A schema is derived from the type that the command writes, by a test
-//! that packs it: the code that derives schemas is 1.3 MB. The flag `--schema` is added to every
-//! command of the list.
+//! [`ALL`] is the only list. A schema is derived from the type that the command writes and packed
+//! by a test: the code that derives schemas is 1.3 MB, which the linker leaves out. The flag
+//! `--schema` is added to every command of the list.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use toolfold::diagnostic::Diagnostic;
 use toolfold::policy::audit::{Checkpoint, Sealed};
@@ -22,8 +23,6 @@ pub(super) struct Published {
     command: &'static str,
     /// Whether the command writes one value per line.
     lines: bool,
-    #[cfg(test)]
-    make: fn() -> Value,
 }
 
 /// The schemas of [`ALL`] and of profile files, a JSON object by command, deflated.
@@ -32,62 +31,82 @@ static PACKED: &[u8] = include_bytes!("published.deflate.bin");
 /// The maximum size of the unpacked schemas.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Every command that writes JSON.
-pub(super) const ALL: [Published; 48] = [
-    Published {
-        command: "session",
-        lines: true,
-        #[cfg(test)]
-        make: super::session::session_schema,
-    },
-    Published::value::<toolfold_measure::report::Report>("report"),
-    Published::value::<super::expand::Answer>("expand"),
-    Published::value::<super::search::Answer>("search"),
-    Published::value::<super::gateway::doctor::Report>("gateway doctor"),
-    Published::lines::<super::gateway::login::LoginLine>("gateway login"),
-    Published::value::<super::gateway::login::LogoutAnswer>("gateway logout"),
-    Published::value::<super::profile::CheckAnswer>("profile check"),
-    Published::value::<Vec<super::skills::SkillRow>>("skills list"),
-    Published::lines::<super::skills::Verdicts>("skills validate"),
-    Published::value::<Activation>("skills activate"),
-    Published::value::<super::skills::DoctorAnswer>("skills doctor"),
-    Published::value::<super::skills::RunAnswer>("skills run"),
-    Published::value::<Vec<Diagnostic>>("skills lint"),
-    Published::value::<Vec<Instructions>>("skills instructions"),
-    Published::value::<super::configuration::Config>("config"),
-    Published::lines::<super::count::CountLine>("count"),
-    Published::value::<super::policy::CheckAnswer>("policy check"),
-    Published::value::<Explanation>("policy explain"),
-    Published::value::<Learned>("policy learn"),
-    Published::value::<Compared>("policy diff"),
-    Published::value::<Vec<Diagnostic>>("policy lint"),
-    Published::lines::<toolfold::policy::eval::Evaluated>("policy eval"),
-    Published::value::<Vec<Approval>>("approvals list"),
-    Published::value::<super::approver_key::InitAnswer>("approvals init"),
-    Published::value::<super::approvals::ApproveAnswer>("approvals approve"),
-    Published::value::<Approval>("approvals reject"),
-    Published::value::<Approval>("approvals why"),
-    Published::value::<super::approvals::PurgeAnswer>("approvals purge"),
-    Published::value::<Vec<Grant>>("grants list"),
-    Published::value::<super::pins::PinsAnswer>("pins list"),
-    Published::value::<super::grants::RevokeAnswer>("grants revoke"),
-    Published::lines::<Sealed>("audit tail"),
-    Published::value::<super::audit::VerifyAnswer>("audit verify"),
-    Published::value::<Checkpoint>("audit checkpoint"),
-    Published::value::<super::undo::UndoAnswer>("undo"),
-    Published::value::<super::log::LogReport>("log"),
-    Published::value::<Comparison>("ab"),
-    Published::value::<AbReport>("ab report"),
-    Published::lines::<super::ab::transcripts::Transcript>("ab show"),
-    Published::value::<toolfold_measure::check::CheckAnswer>("check"),
-    Published::value::<toolfold_measure::check::DiffAnswer>("diff"),
-    Published::value::<toolfold_measure::lint::Lint>("lint"),
-    Published::value::<super::probe::Answer>("probe"),
-    Published::value::<super::sim::Report>("sim"),
-    Published::value::<super::suggest::Answer>("suggest"),
-    Published::value::<toolfold_measure::tree::Tree>("tree"),
-    Published::value::<toolfold_measure::why::Why>("why"),
-];
+/// Defines [`ALL`] and [`derived_schemas`] from one list: the form, the command, and its schema.
+macro_rules! published {
+    ($($form:ident $command:literal => $schema:expr,)+) => {
+        /// Every command that writes JSON.
+        pub(super) const ALL: &[Published] = &[$(Published::$form($command)),+];
+
+        /// The schemas of all commands by command, and that of profile files, derived from their
+        /// types. A test compares them with the packed ones; no command calls this.
+        #[must_use]
+        pub fn derived_schemas() -> Map<String, Value> {
+            let mut all = Map::from_iter([$(($command.to_owned(), $schema)),+]);
+            for own in ALL.iter().filter(|own| own.lines) {
+                if let Some(Value::Object(members)) = all.get_mut(own.command) {
+                    members.entry("description").or_insert_with(|| "One line of the output.".into());
+                }
+            }
+            all.insert(PROFILE.to_owned(), toolfold::profile::profile_schema().to_value());
+            all
+        }
+    };
+}
+
+published! {
+    lines "session" => super::session::session_schema(),
+    value "report" => of::<toolfold_measure::report::Report>(),
+    value "expand" => of::<super::expand::Answer>(),
+    value "search" => of::<super::search::Answer>(),
+    value "gateway doctor" => of::<super::gateway::doctor::Report>(),
+    lines "gateway login" => of::<super::gateway::login::LoginLine>(),
+    value "gateway logout" => of::<super::gateway::login::LogoutAnswer>(),
+    value "profile check" => of::<super::profile::CheckAnswer>(),
+    value "skills list" => of::<Vec<super::skills::SkillRow>>(),
+    lines "skills validate" => of::<super::skills::Verdicts>(),
+    value "skills activate" => of::<Activation>(),
+    value "skills doctor" => of::<super::skills::DoctorAnswer>(),
+    value "skills run" => of::<super::skills::RunAnswer>(),
+    value "skills lint" => of::<Vec<Diagnostic>>(),
+    value "skills instructions" => of::<Vec<Instructions>>(),
+    value "config" => of::<super::configuration::Config>(),
+    lines "count" => of::<super::count::CountLine>(),
+    value "policy check" => of::<super::policy::CheckAnswer>(),
+    value "policy explain" => of::<Explanation>(),
+    value "policy learn" => of::<Learned>(),
+    value "policy diff" => of::<Compared>(),
+    value "policy lint" => of::<Vec<Diagnostic>>(),
+    lines "policy eval" => of::<toolfold::policy::eval::Evaluated>(),
+    value "approvals list" => of::<Vec<Approval>>(),
+    value "approvals init" => of::<super::approver_key::InitAnswer>(),
+    value "approvals approve" => of::<super::approvals::ApproveAnswer>(),
+    value "approvals reject" => of::<Approval>(),
+    value "approvals why" => of::<Approval>(),
+    value "approvals purge" => of::<super::approvals::PurgeAnswer>(),
+    value "grants list" => of::<Vec<Grant>>(),
+    value "pins list" => of::<super::pins::PinsAnswer>(),
+    value "grants revoke" => of::<super::grants::RevokeAnswer>(),
+    lines "audit tail" => of::<Sealed>(),
+    value "audit verify" => of::<super::audit::VerifyAnswer>(),
+    value "audit checkpoint" => of::<Checkpoint>(),
+    value "undo" => of::<super::undo::UndoAnswer>(),
+    value "log" => of::<super::log::LogReport>(),
+    value "ab" => of::<Comparison>(),
+    value "ab report" => of::<AbReport>(),
+    lines "ab show" => of::<super::ab::transcripts::Transcript>(),
+    value "check" => of::<toolfold_measure::check::CheckAnswer>(),
+    value "diff" => of::<toolfold_measure::check::DiffAnswer>(),
+    value "lint" => of::<toolfold_measure::lint::Lint>(),
+    value "probe" => of::<super::probe::Answer>(),
+    value "sim" => of::<super::sim::Report>(),
+    value "suggest" => of::<super::suggest::Answer>(),
+    value "tree" => of::<toolfold_measure::tree::Tree>(),
+    value "why" => of::<toolfold_measure::why::Why>(),
+}
+
+fn of<T: JsonSchema>() -> Value {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+}
 
 /// The result of `ab report`: of rows, or of event logs.
 #[derive(JsonSchema)]
@@ -99,25 +118,16 @@ enum AbReport {
 }
 
 impl Published {
-    #[cfg_attr(
-        not(test),
-        expect(clippy::extra_unused_type_parameters, reason = "only the test derives the schema of the type")
-    )]
-    const fn value<T: JsonSchema>(command: &'static str) -> Self {
-        Self {
-            command,
-            lines: false,
-            #[cfg(test)]
-            make: tests::schema_of::<T>,
-        }
+    const fn value(command: &'static str) -> Self {
+        Self { command, lines: false }
     }
 
-    const fn lines<T: JsonSchema>(command: &'static str) -> Self {
-        Self { lines: true, ..Self::value::<T>(command) }
+    const fn lines(command: &'static str) -> Self {
+        Self { command, lines: true }
     }
 
     fn named(command: &str) -> Option<Self> {
-        ALL.into_iter().find(|own| own.command == command)
+        ALL.iter().copied().find(|own| own.command == command)
     }
 }
 
@@ -170,57 +180,5 @@ fn print_packed(key: &str) -> Result<(), Failure> {
 
 /// Every command with `--schema`, and whether it writes one value per line.
 pub fn published_commands() -> impl Iterator<Item = (&'static str, bool)> {
-    ALL.into_iter().map(|own| (own.command, own.lines))
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::{Command, CommandFactory};
-    use schemars::JsonSchema;
-    use schemars::generate::SchemaSettings;
-    use serde_json::{Map, Value, json};
-
-    use super::{ALL, PROFILE};
-    use crate::Cli;
-
-    pub(super) fn schema_of<T: JsonSchema>() -> Value {
-        SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
-    }
-
-    /// `TOOLFOLD_PACK=1 cargo test -p toolfold-cli --lib packed` writes what the command prints.
-    #[test]
-    fn packed_schemas_are_those_of_the_types() {
-        let mut all = Map::new();
-        for own in ALL {
-            let mut schema = (own.make)();
-            let members = schema.as_object_mut().unwrap();
-            if own.lines && !members.contains_key("description") {
-                members.insert("description".to_owned(), json!("One line of the output."));
-            }
-            all.insert(own.command.to_owned(), schema);
-        }
-        all.insert(PROFILE.to_owned(), toolfold::profile::profile_schema().to_value());
-        let text = serde_json::to_vec(&all).unwrap();
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/published.deflate.bin");
-        toolfold_testing::check_packed(path, &text, "cargo test -p toolfold-cli --lib packed");
-        assert!(text.len() <= super::MAX_BYTES);
-    }
-
-    #[test]
-    fn every_command_with_json_has_a_schema() {
-        fn add(path: &str, command: &Command, with_json: &mut Vec<String>) {
-            if command.get_arguments().any(|arg| arg.get_long() == Some("json")) {
-                with_json.push(path.to_owned());
-            }
-            for inner in command.get_subcommands() {
-                add(format!("{path} {}", inner.get_name()).trim_start(), inner, with_json);
-            }
-        }
-        let mut with_json = vec!["session".to_owned()];
-        add("", &Cli::command(), &mut with_json);
-        let mut listed: Vec<&str> = ALL.iter().map(|own| own.command).collect();
-        with_json.sort_unstable();
-        listed.sort_unstable();
-        assert_eq!(listed, with_json);
-    }
+    ALL.iter().map(|own| (own.command, own.lines))
 }

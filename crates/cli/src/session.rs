@@ -12,11 +12,9 @@ mod received;
 mod request;
 mod resume;
 mod runs;
-#[cfg(test)]
 mod schema;
 mod script;
 
-#[cfg(test)]
 pub(super) use schema::session_schema;
 
 use std::num::NonZeroUsize;

@@ -158,6 +158,6 @@ pub(super) fn of_binary() -> Text {
 }
 
 pub(super) fn of_file(file: &str) -> Result<Text, Failure> {
-    let text = lines::one_list(read_text(file, MAX_BYTES)?, file)?;
+    let text = lines::one_list(read_text(file, MAX_BYTES)?, file).map_err(|why| Failure::bad(vec![why]))?;
     Ok(Text { text, name: file.to_owned(), format: None, builtin: false, origins: BTreeMap::new() })
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::super::clock::now_ms;
 use super::super::layers::judges;
-use super::super::ledger::{default_store, make_store, now_ms, to_read, user};
+use super::super::ledger::{default_store, make_store, to_read, user};
 use super::super::output::Failure;
 use super::super::postgres;
 use crate::configuration::Config;

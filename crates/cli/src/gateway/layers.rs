@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::super::clock::now_ms;
 use super::super::input::{Input, load_profile};
 use super::super::layers::{Layers, Person, served_skills, skill_layer};
-use super::super::ledger::now_ms;
 use super::super::output::{Failure, warn};
 use super::super::skills::{SkillTools, Stop};
 use super::records;

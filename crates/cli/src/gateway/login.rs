@@ -8,7 +8,7 @@ use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::ledger::time;
+use super::super::clock::time;
 use super::super::output::{BOLD, Failure, GOOD, Outcome, emit, emit_json, say_all, warn};
 use super::targets::TargetArgs;
 use super::vault;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::super::ledger::now_ms;
+use super::super::clock::now_ms;
 use super::super::output::Failure;
 use super::layers::OpenLayers;
 use schemars::JsonSchema;

@@ -58,27 +58,3 @@ impl Tenant {
         Ok(whole.with_file_name(format!("{stem}-{}{end}", self.name)).to_string_lossy().into_owned())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tenants_have_valid_file_names_and_their_own_tokens() {
-        let read = |all: &[&str]| tenants(&all.iter().map(|own| (*own).to_owned()).collect::<Vec<_>>());
-        let two = read(&["ada=A", "bob=B"]).unwrap();
-        assert_eq!(two[1], Tenant { name: "bob".to_owned(), token_env: "B".to_owned() });
-        for wrong in
-            [&["ada"][..], &["ada="], &["=A"], &["../x=A"], &["Ada=A"], &["ada=A", "ada=B"], &["ada=A", "bob=A"]]
-        {
-            assert!(read(wrong).is_err(), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn each_tenant_has_its_own_store() {
-        let ada = Tenant { name: "ada".to_owned(), token_env: "A".to_owned() };
-        assert_eq!(ada.store(Some("/a/b.sqlite")).unwrap(), "/a/b-ada.sqlite");
-        assert_eq!(ada.store(Some("/a/b")).unwrap(), "/a/b-ada");
-    }
-}

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::ledger::{now_ms, state_folder};
+use super::super::clock::now_ms;
+use super::super::ledger::state_folder;
 use crate::configuration::Config;
 use crate::disk::variable;
 use toolfold::diagnostic::{Diagnostic, Place, visible};

@@ -9,7 +9,7 @@ use toolfold::conversation::{ApprovalId, Event, LogRecord, ReplyKind};
 use toolfold::profile::EXPAND_TOOLS;
 use toolfold::skill::Caller;
 
-use super::super::ledger::time;
+use super::super::clock::time;
 
 const CONTRACT: &str = "toolfold.log/1";
 

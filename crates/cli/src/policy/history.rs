@@ -72,7 +72,7 @@ pub(super) fn earlier_lines(conditions: &[EarlierCalls]) -> Vec<String> {
                 toolfold::policy::CallState::Failed => "failed",
                 _ => "outcome unknown",
             };
-            let time = super::super::ledger::time(call.time_ms);
+            let time = super::super::clock::time(call.time_ms);
             lines.push(format!("  {time}  {}  {}  {}  {state}", call.session, call.call_id, call.tool));
         }
         let hidden = condition.count - condition.calls.len() as u64;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::super::clock::{now_ms, time};
 use super::super::layers::{Person, SECRET};
-use super::super::ledger::{now_ms, time};
 use super::super::lines::{Line, not_json};
 use super::super::skills::{SkillTools, say_found};
 use super::answer::{

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use super::super::ledger::now_ms;
+use super::super::clock::now_ms;
 use super::answer::{Answer, CallsAnswer, CancelledAnswer, MessageAnswer};
 use super::dialogue::Dialogue;
 use super::outcome::{OutcomeAnswer, Ran};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::super::ledger::{now_ms, time};
+use super::super::clock::{now_ms, time};
 use super::super::output::{Failure, Outcome, emit, emit_json, say_all, warn};
 use super::{RootArgs, source, verdict_code};
 use toolfold::skill::{

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::super::clock::{now_ms, time};
 use super::super::config_files::trusts;
 use super::super::disk::{folder_variable, working_folder};
 use super::super::layers::project_of;
-use super::super::ledger::{now_ms, time};
 use super::super::output::Failure;
 use super::uses;
 use crate::configuration::{Config, keys};

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
-
-use super::super::output::Failure;
 use toolfold::diagnostic::{Diagnostic, Place};
 
 /// The keys under which objects contain a list of tools.
 const LISTS: [&str; 5] = ["tools", "functions", "result", "functionDeclarations", "function_declarations"];
 
-pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
+pub(super) fn one_list(text: String, file: &str) -> Result<String, Diagnostic> {
     let text = of_events(text);
     let mut values: Vec<&RawValue> = Vec::new();
     for value in serde_json::Deserializer::from_str(text.trim_start_matches('\u{feff}')).into_iter::<&RawValue>() {
@@ -21,7 +19,7 @@ pub(super) fn one_list(text: String, file: &str) -> Result<String, Failure> {
             Err(why) => {
                 let place = Place::file(file).line_column(why.line(), why.column().max(1));
                 let bad = Diagnostic::error("bad-json", place, "this line is not JSON");
-                return Err(Failure::bad(vec![bad.help("JSON lines have one tool or one list per line")]));
+                return Err(bad.help("JSON lines have one tool or one list per line"));
             }
         }
     }

@@ -6,7 +6,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::ledger::{next_page, time};
+use super::super::clock::time;
+use super::super::ledger::next_page;
 use super::super::output::Failure;
 use super::folder::{Folder, Snapshot};
 use super::restore::{Plan, plan};

@@ -1,6 +1,6 @@
 //! Configuration: precedence, and the origin of every value.
 
-use toolfold::profile::Arm;
+use toolfold::profile::{Arm, Workload};
 use toolfold_cli::configuration::keys::policy;
 use toolfold_cli::configuration::keys::policy::PolicyUse;
 use toolfold_cli::configuration::keys::presentation::ARM;
@@ -118,4 +118,12 @@ fn a_projects_file_only_tightens_policy() {
     let flags = [(&ROOTS, "mine".to_owned())];
     let config = Config::resolve(&[project("[skills]\nroots = 'skills'")], |_| None, &flags).value;
     assert!(!config.is_of_project(&ROOTS));
+}
+
+#[test]
+fn every_default_is_valid_and_the_workload_is_that_of_the_library() {
+    assert_eq!(resolve("", &[], &[]).unwrap().settings.presentation.workload, Workload::default());
+    for key in Key::all_keys().filter(|key| !key.default.is_empty()) {
+        resolve("", &[], &[(key, key.default)]).unwrap_or_else(|why| panic!("{}: {why}", key.name));
+    }
 }

@@ -10,9 +10,11 @@ mod configuration_scope;
 mod disk;
 #[cfg(unix)]
 mod gateway;
+mod help;
 mod hygiene;
 mod logs;
 mod measure;
+mod parts;
 mod policy_derive;
 mod policy_eval;
 mod policy_history;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use clap::Command;
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use toolfold_cli::published_commands;
+use toolfold_cli::{command, derived_schemas, published_commands};
 
 use crate::commands::{Ran, key_of, run, run_with};
 use crate::store::State;
@@ -175,4 +176,29 @@ fn lists_of_the_corpora_fit_the_schemas() {
             assert_eq!(check_output(&args, &run(&args).out), Some(command), "{args:?}");
         }
     }
+}
+
+/// `TOOLFOLD_PACK=1 cargo test -p toolfold-cli --test it packed` writes what the command prints.
+#[test]
+fn packed_schemas_are_those_of_the_types() {
+    let text = serde_json::to_vec(&derived_schemas()).unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/published.deflate.bin");
+    toolfold_testing::check_packed(path, &text, "cargo test -p toolfold-cli --test it packed");
+}
+
+#[test]
+fn every_command_with_json_has_a_schema() {
+    fn add(path: &str, command: &Command, with_json: &mut BTreeSet<String>) {
+        if command.get_arguments().any(|arg| arg.get_long() == Some("json")) {
+            assert!(with_json.insert(path.to_owned()));
+        }
+        for inner in command.get_subcommands() {
+            add(format!("{path} {}", inner.get_name()).trim_start(), inner, with_json);
+        }
+    }
+    let mut with_json = BTreeSet::from(["session".to_owned()]);
+    add("", &command(), &mut with_json);
+    let listed: Vec<String> = published_commands().map(|(command, _)| command.to_owned()).collect();
+    assert_eq!(BTreeSet::from_iter(listed.iter().cloned()), with_json);
+    assert_eq!(listed.len(), with_json.len(), "each command is listed once");
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::super::output::Failure;
 use super::{NoAnswer, Timeouts, foreign_line};
-use crate::configuration::parse::command_words;
+use crate::configuration::command_line::command_words;
 
 /// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 64 << 20;

@@ -179,18 +179,3 @@ keys! {
         store: |settings, text| parse_into(&mut settings.presentation.capabilities, text, optional),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::configuration::settings::Settings;
-
-    #[test]
-    fn the_defaults_are_those_of_the_library() {
-        let mut settings = Settings::default();
-        for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
-            (key.store)(&mut settings, key.default).unwrap();
-        }
-        assert_eq!(settings.presentation.workload, Workload::default());
-    }
-}

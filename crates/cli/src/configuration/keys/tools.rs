@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::super::parse::{CommandLine, command, optional, optional_as, parse_into, period, switch};
+use super::super::command_line::CommandLine;
+use super::super::parse::{command, optional, optional_as, parse_into, period, switch};
 use super::super::paths::Paths;
 use super::super::scope::Scope;
 use super::keys;

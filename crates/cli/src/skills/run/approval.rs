@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::super::super::clock::{now_ms, time};
 use super::super::super::layers::{context, guarded, policy};
-use super::super::super::ledger::{failure, make_store, now_ms, time};
+use super::super::super::ledger::{failure, make_store};
 use super::super::super::output::Failure;
 use super::plan::Plan;
 use super::report::{RunResult, SkillError, Waiting};

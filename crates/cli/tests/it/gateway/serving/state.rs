@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use toolfold::policy::{Context, History, Policy, PolicyCall, PolicyFile, PolicyScope, ToolOrigin};
 
+use crate::commands::run;
 use crate::gateway::serving::place::{Http, Place, TOOLFOLD, children, eventually, server, signal};
 use crate::gateway::serving::upstream::Upstream;
 use crate::gateway::serving::web::{Reply, post, request, session, session_of};
@@ -200,6 +201,25 @@ fn tenants_have_their_own_sessions_approvals_and_audit() {
     signal(own.child.id(), "TERM");
 }
 
+#[test]
+fn tenants_have_valid_file_names_and_their_own_tokens() {
+    let start = ["gateway", "--url", "http://127.0.0.1:9/mcp", "--http", "127.0.0.1:0"];
+    for (wrong, says) in [
+        (&["ada"][..], "`ada` does not name a variable"),
+        (&["ada="], "`ada=` does not name a variable"),
+        (&["=A"], "`` is not a valid name for a tenant"),
+        (&["../x=A"], "`../x` is not a valid name for a tenant"),
+        (&["Ada=A"], "`Ada` is not a valid name for a tenant"),
+        (&["ada=A", "ada=B"], "the tenant `ada` is given twice"),
+        (&["ada=A", "bob=A"], "`ada` and `bob` have the same token"),
+    ] {
+        let options = wrong.iter().flat_map(|tenant| ["--tenant", tenant]);
+        let args: Vec<&str> = start.into_iter().chain(options).collect();
+        let ran = run(&args);
+        assert!(ran.code == 2 && ran.err.contains(says), "{wrong:?}: {} {}", ran.code, ran.err);
+    }
+}
+
 /// The limit of a tenant counts under the name whose token authenticates the request.
 #[test]
 fn calls_count_for_the_tenant_of_the_token() {
@@ -208,7 +228,7 @@ fn calls_count_for_the_tenant_of_the_token() {
         tool = \"mcp:server/echo\"\nover = { count = 1, within = \"1h\", per = \"tenant\" }\n";
     let policy = place.put("policy.toml", rules);
     let options =
-        format!("--arm full --profile off --policy {policy} --store {} --tenant ada=ADA_TOKEN", place.file("store.db"));
+        format!("--arm full --profile off --policy {policy} --store {} --tenant ada=ADA_TOKEN", place.file("store"));
     let command = place.gateway(&options, &server("--raw"));
     let mut starts = place.command(TOOLFOLD);
     starts.args(["gateway", "--http", "127.0.0.1:0"]).args(&command[2..]).env("ADA_TOKEN", "ada's");
@@ -228,7 +248,7 @@ fn calls_count_for_the_tenant_of_the_token() {
         .collect();
     assert!(!answers[0].contains("1 calls ran within 3600 s"), "{}", answers[0]);
     assert!(answers[1].contains("1 calls ran within 3600 s"), "{}", answers[1]);
-    let records = place.toolfold(&["audit", "export", "--store", &place.file("store-ada.db")]).0;
+    let records = place.toolfold(&["audit", "export", "--store", &place.file("store-ada")]).0;
     let file = PolicyFile::load(rules, "p", PolicyScope::User).into_result().unwrap();
     let (policy, arguments) = (Policy::new(vec![file]), json!({"text": "a"}));
     let origin = ToolOrigin::Mcp("server".to_owned());

@@ -233,10 +233,32 @@ def held(work: Callable[[], object]) -> float:
     return min(once() for _ in range(5))
 
 
+def play(talk: Talk, number: int) -> None:
+    """Plays two conversations, which fill the caches, and then that number without collecting garbage."""
+    talk(), talk()
+    gc.collect()
+    gc.disable()
+    for _ in range(number):
+        talk()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="one framework: pydantic-ai, langchain or openai-agents")
-    only = parser.parse_args().only
+    more = "only play that many conversations of kind bare, idle or folded, for a profiler; needs --only"
+    parser.add_argument("--play", nargs=2, metavar=("KIND", "NUMBER"), help=more)
+    given = parser.parse_args()
+    only = given.only
+    packages = {"pydantic-ai": pydantic_ai, "langchain": langchain, "openai-agents": openai_agents}
+    if only not in (None, *packages):
+        parser.error(f"--only {only}: the frameworks are {', '.join(packages)}")
+    if given.play:
+        kind, number = given.play
+        kinds = (BARE, FOLDED) if only == "openai-agents" else (BARE, IDLE, FOLDED)
+        if only is None or kind not in kinds or not number.isdecimal():
+            parser.error(f"--play needs --only, a kind ({', '.join(kinds)}), and a number")
+        play(packages[only](kind), int(number))
+        return
     if only is None:
         text = json.dumps(SPECS)
         engine = statistics.median(timed(lambda: toolfold.Engine(text, profile="excel", arm="lean")) for _ in range(21))
@@ -250,11 +272,11 @@ def main() -> None:
         large = toolfold.Engine(many)
         print(f"the GIL, 2,000 tools     {held(lambda: toolfold.Engine(many)):8.2f} ms at most for Engine(list of dicts),", end=" ")
         print(f"{held(lambda: large.conversation(arm='full').tools()):.2f} ms for tools()")
-    for package, make in (("pydantic-ai-slim", pydantic_ai), ("langchain", langchain), ("openai-agents", openai_agents)):
-        if only not in (None, package.removesuffix("-slim")):
+    for package, make in packages.items():
+        if only not in (None, package):
             continue
         try:
-            name = f"{package.removesuffix('-slim')} {version(package)}"
+            name = f"{package} {version('pydantic-ai-slim' if make is pydantic_ai else package)}"
         except PackageNotFoundError:
             print(f"skipped: {package} is not installed")
             continue

@@ -68,7 +68,7 @@ impl fmt::Display for Origin {
 /// A valid value as text, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Setting {
-    /// The value; empty if there is none.
+    /// The value; empty if there is none. The address of a database is without its password.
     pub value: String,
     /// Where it came from.
     pub origin: Origin,

@@ -4,9 +4,11 @@ use indexmap::IndexMap;
 
 use super::keys::{self, Key};
 use super::parse;
+use super::paths::Paths;
 use super::scope::{Ruling, join_ignored};
 use super::settings::Settings;
 use super::{Config, ConfigFile, ConfigScope, Origin, Setting, file};
+use crate::postgres::without_password;
 use toolfold::diagnostic::{Diagnostic, Loaded, Place};
 use toolfold::profile::CustomArm;
 
@@ -108,6 +110,8 @@ impl Config {
             };
             return diagnostics.push(refused(&what, &why, place));
         }
+        // Where a file can be named, so can a database.
+        let value = if key.paths == Paths::File { without_password(&value) } else { value };
         self.texts.insert(key.name, Setting { value, origin });
     }
 }

@@ -1,6 +1,7 @@
 //! Configuration: precedence, and the origin of every value.
 
 use toolfold::profile::{Arm, Workload};
+use toolfold_cli::configuration::keys::gateway::STATE;
 use toolfold_cli::configuration::keys::policy;
 use toolfold_cli::configuration::keys::policy::PolicyUse;
 use toolfold_cli::configuration::keys::presentation::ARM;
@@ -126,4 +127,14 @@ fn every_default_is_valid_and_the_workload_is_that_of_the_library() {
     for key in Key::all_keys().filter(|key| !key.default.is_empty()) {
         resolve("", &[], &[(key, key.default)]).unwrap_or_else(|why| panic!("{}: {why}", key.name));
     }
+}
+
+#[test]
+fn the_password_of_a_database_is_not_printed() {
+    let file = "[gateway]\nstate = 'postgres://app:s3cret@db/t?password=s3cret'\n";
+    let config = resolve(file, &[], &[]).unwrap();
+    assert_eq!(config.value_text(&STATE), "postgres://app@db/t");
+    assert!(!serde_json::to_string(&config).unwrap().contains("s3cret"));
+    let used = config.settings.gateway.state.unwrap();
+    assert_eq!(used, "postgres://app:s3cret@db/t?password=s3cret");
 }

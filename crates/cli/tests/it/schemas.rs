@@ -186,6 +186,13 @@ fn packed_schemas_are_those_of_the_types() {
     toolfold_testing::check_packed(path, &text, "cargo test -p toolfold-cli --test it packed");
 }
 
+/// A text that is larger than the limit of unpacking would print none.
+#[test]
+fn a_printed_schema_is_the_derived_one() {
+    let printed: Value = serde_json::from_str(&run(&["session", "--schema"]).out).unwrap();
+    assert_eq!(printed, derived_schemas()["session"]);
+}
+
 #[test]
 fn every_command_with_json_has_a_schema() {
     fn add(path: &str, command: &Command, with_json: &mut BTreeSet<String>) {

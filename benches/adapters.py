@@ -244,14 +244,12 @@ def play(talk: Talk, number: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", help="one framework: pydantic-ai, langchain or openai-agents")
+    packages = {"pydantic-ai": pydantic_ai, "langchain": langchain, "openai-agents": openai_agents}
+    parser.add_argument("--only", choices=packages, help="one framework")
     more = "only play that many conversations of kind bare, idle or folded, for a profiler; needs --only"
     parser.add_argument("--play", nargs=2, metavar=("KIND", "NUMBER"), help=more)
     given = parser.parse_args()
     only = given.only
-    packages = {"pydantic-ai": pydantic_ai, "langchain": langchain, "openai-agents": openai_agents}
-    if only not in (None, *packages):
-        parser.error(f"--only {only}: the frameworks are {', '.join(packages)}")
     if given.play:
         kind, number = given.play
         kinds = (BARE, FOLDED) if only == "openai-agents" else (BARE, IDLE, FOLDED)

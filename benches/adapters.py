@@ -4,9 +4,10 @@ and how long the GIL is held.
     pip install -r bindings/python/tests/requirements.txt && python benches/adapters.py
 
 The tools are the built-in 49. The model is a script that calls one of them on every turn, so only framework and adapter run. Bare
-and folded conversations alternate, and the printed time is the difference of the fastest of each, per turn. LangChain runs each
-hook of an asynchronous middleware in another thread, and pydantic-ai copies its context for each capability, so hooks that do
-nothing are also measured there. Build the module for release first; a debug build is ten times slower. Times never fail a test.
+and folded conversations alternate, and each turn counts with the fastest of its times, so that a processor shared with others gives
+the same figures. LangChain runs each hook of an asynchronous middleware in another thread, and pydantic-ai copies its context for
+each capability, so hooks that do nothing are also measured there. Build the module for release first; a debug build is ten times
+slower. Times never fail a test.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import time
 import warnings
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,15 @@ ARGUMENTS = {"file_path": "a.xlsx"}
 #: Conversations of each kind, and turns in each.
 ROUNDS, TURNS = 40, 20
 Talk = Callable[[], object]
+#: The CPU nanoseconds of the process at each request of the conversation that runs.
+REQUESTS: list[int] = []
 #: The kinds of agents: bare, with hooks that do nothing, or with toolfold.
 BARE, IDLE, FOLDED = "bare", "idle", "folded"
+
+
+def note_request() -> None:
+    """Each scripted model calls this first."""
+    REQUESTS.append(time.process_time_ns())
 
 
 def pydantic_ai(how: str) -> Talk:
@@ -50,6 +59,7 @@ def pydantic_ai(how: str) -> Talk:
     from toolfold.pydantic_ai import Toolfold
 
     def say(messages: list[Any], info: Any) -> ModelResponse:
+        note_request()
         turn = len(messages) // 2
         if turn >= TURNS:
             return ModelResponse(parts=[TextPart("ok")])
@@ -85,6 +95,10 @@ def langchain(how: str) -> Talk:
             for tool in tools:  # as every chat model of LangChain does
                 convert_to_openai_tool(tool)
             return self
+
+        def _generate(self, *arguments: Any, **settings: Any) -> Any:
+            note_request()
+            return super()._generate(*arguments, **settings)
 
     def tool(spec: dict[str, Any]) -> StructuredTool:
         async def run(**_: Any) -> str:
@@ -126,6 +140,11 @@ def openai_agents(how: str) -> Talk:
     text = ResponseOutputText(text="ok", type="output_text", annotations=[])
     last = ResponseOutputMessage(id="m", role="assistant", status="completed", type="message", content=[text])
 
+    class Model(ScriptedModel):
+        async def get_response(self, *arguments: Any, **settings: Any) -> Any:
+            note_request()
+            return await super().get_response(*arguments, **settings)
+
     def tool(spec: dict[str, Any]) -> FunctionTool:
         async def run(context: Any, arguments: str) -> str:
             return "done"
@@ -142,7 +161,7 @@ def openai_agents(how: str) -> Talk:
     own = folding(arm="lean", profile="excel")
 
     def talk() -> None:
-        model = ScriptedModel([*([call(turn)] for turn in range(TURNS)), [last]])
+        model = Model([*([call(turn)] for turn in range(TURNS)), [last]])
         settings: dict[str, Any] = {"name": "a", "tools": tools, "model": model}
         agent: Any = FoldedAgent(**settings, folding=own) if how == FOLDED else Agent(**settings)
         asyncio.run(Runner.run(agent, "Go.", run_config=config, max_turns=2 * TURNS))
@@ -157,16 +176,29 @@ def timed(work: Callable[[], Any]) -> float:
     return (time.process_time_ns() - start) / 1e6
 
 
+def parts(talk: Talk) -> list[int]:
+    """Returns the CPU nanoseconds from the start of a conversation to its first request, from each request to the next, and from
+    the last to the end."""
+    REQUESTS.clear()
+    start = time.process_time_ns()
+    talk()
+    times = [start, *REQUESTS, time.process_time_ns()]
+    if len(times) != TURNS + 3:
+        raise RuntimeError(f"{len(REQUESTS)} requests instead of {TURNS + 1}")
+    return [after - before for before, after in pairwise(times)]
+
+
 def turn(make: Callable[[str], Talk], base: str) -> tuple[float, float]:
-    """Returns the milliseconds of a turn on that base, and those that toolfold adds: the minimum of alternating conversations."""
+    """Returns the CPU milliseconds of a turn on that base, and those that toolfold adds. Each part of a conversation counts with
+    the minimum of its times: a few milliseconds pass without interruption where a whole conversation does not."""
     plain, folded = make(base), make(FOLDED)
     for _ in range(3):
         plain(), folded()
     gc.collect()
     gc.disable()
-    pairs = [(timed(plain), timed(folded)) for _ in range(ROUNDS)]
+    played = [(parts(plain), parts(folded)) for _ in range(ROUNDS)]
     gc.enable()
-    before, after = (min(column) / TURNS for column in zip(*pairs))
+    before, after = (sum(map(min, zip(*kind))) / TURNS / 1e6 for kind in zip(*played))
     return before, after - before
 
 

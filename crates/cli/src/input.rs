@@ -301,7 +301,7 @@ pub(super) fn read_text(file: &str, limit: usize) -> Result<String, Failure> {
     }
     String::from_utf8(bytes).map_err(|why| {
         let at = why.utf8_error().valid_up_to();
-        let message = format!("is not UTF-8: byte {at} is is invalid");
+        let message = format!("is not UTF-8: byte {at} is invalid");
         unusable(file, "not-utf8", &message, "save it as UTF-8")
     })
 }

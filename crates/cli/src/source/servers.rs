@@ -132,13 +132,14 @@ fn of_client(config: &Config, file: &str) -> Result<Vec<ServerSettings>, Failure
 /// of the tools by name.
 pub(in super::super) fn to_list(served: &[Served]) -> (String, BTreeMap<String, Origin>) {
     let servers: Vec<ServerSettings> = served.iter().map(|own| own.settings.clone()).collect();
-    let names: Vec<Vec<String>> =
-        served.iter().map(|own| own.list.tools.iter().filter_map(|tool| name_of(tool)).collect()).collect();
+    let named = |own: &Served| own.list.tools.iter().map(|tool| name_of(tool)).collect();
+    let names: Vec<Vec<Option<String>>> = served.iter().map(named).collect();
+    let known: Vec<Vec<String>> = names.iter().map(|own| own.iter().flatten().cloned().collect()).collect();
     let (mut tools, mut origins) = (Vec::new(), BTreeMap::new());
-    for (own, shown) in served.iter().zip(shown_names(&servers, &names)) {
-        for text in &own.list.tools {
+    for ((own, names), shown) in served.iter().zip(names).zip(shown_names(&servers, &known)) {
+        for (text, name) in own.list.tools.iter().zip(names) {
             // A tool without a name is unchanged; parsing reports it.
-            let name = name_of(text).unwrap_or_default();
+            let name = name.unwrap_or_default();
             let shown = shown.get(&name).unwrap_or(&name);
             let server = own.settings.name.as_str().into();
             origins.insert(shown.clone(), Origin::Server { server, tool: name.as_str().into() });

@@ -2,6 +2,7 @@
 
 mod outline;
 
+use memchr::memchr;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 pub(crate) use self::outline::Outline;
@@ -41,7 +42,7 @@ pub(crate) async fn read_line(
                 (None, false) => Line::Whole,
             });
         }
-        let end = available.iter().position(|byte| *byte == b'\n');
+        let end = memchr(b'\n', available);
         let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
         match &mut too_long {
             Some(outline) => outline.read(part),

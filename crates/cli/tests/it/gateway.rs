@@ -1,4 +1,4 @@
-//! `toolfold gateway`: init, doctor and the settings, with servers in Python.
+//! `toolfold gateway`: init, doctor and the settings.
 
 mod names;
 mod pins;
@@ -9,30 +9,18 @@ mod start;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use toolfold_cli::configuration::{Config, ConfigFile, ConfigScope};
 
+const TOOLFOLD: &str = env!("CARGO_BIN_EXE_toolfold");
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123";
 
-/// The interpreter itself: `python3` may be a script that searches for it at each start.
-static PYTHON: LazyLock<Option<String>> = LazyLock::new(|| {
-    let program = "import sys; print(sys.executable, end='')";
-    let found = Command::new("python3").args(["-c", program]).output().ok()?;
-    String::from_utf8(found.stdout).ok().filter(|path| !path.is_empty())
-});
-
-/// The home and project of a user with two servers in Cursor. `None`, with a printed line, if there
-/// is no Python.
+/// The home and project of a user with two servers in Cursor.
 struct Newcomer(PathBuf);
 
 impl Newcomer {
-    fn new(name: &str) -> Option<Self> {
-        let Some(python) = &*PYTHON else {
-            println!("skipped: there is no python3");
-            return None;
-        };
+    fn new(name: &str) -> Self {
         let top = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("gateway-{name}"));
         let _ = std::fs::remove_dir_all(&top);
         let own = Self(top);
@@ -40,15 +28,19 @@ impl Newcomer {
         std::fs::create_dir_all(own.path("project")).unwrap();
         own.tools("github", "search create_issue");
         own.tools("docs", "search read_page");
-        let server = |name: &str, env: Value| {
-            let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/gateway/server.py");
-            json!({"command": python, "args": [script, name, own.path(&format!("{name}.tools"))], "env": env})
-        };
-        let list =
-            json!({"github": server("github", json!({"GITHUB_TOKEN": SECRET})), "docs": server("docs", json!({}))});
+        let list = json!({
+            "github": own.server("github", &json!({"GITHUB_TOKEN": SECRET})),
+            "docs": own.server("docs", &json!({})),
+        });
         let text = format!("// mine\n{}", json!({"mcpServers": list}));
         std::fs::write(own.path("home/.cursor/mcp.json"), text).unwrap();
-        Some(own)
+        own
+    }
+
+    /// The entry of a server whose lists are in a file.
+    fn server(&self, name: &str, env: &Value) -> Value {
+        let program = toolfold_testing::fixture(TOOLFOLD);
+        json!({"command": program, "args": ["--listed", name, self.path(&format!("{name}.tools"))], "env": env})
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -60,7 +52,7 @@ impl Newcomer {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(toolfold_testing::started(env!("CARGO_BIN_EXE_toolfold")));
+        let mut command = Command::new(toolfold_testing::started(TOOLFOLD));
         command.args(args).current_dir(self.path("project")).env_clear().env("HOME", self.path("home"));
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("GITHUB_TOKEN", "set");
         // Long enough for servers on a busy machine.
@@ -143,7 +135,7 @@ impl Drop for Talk {
 
 #[test]
 fn a_newcomer_imports_a_client_and_runs_the_block() {
-    let Some(own) = Newcomer::new("newcomer") else { return };
+    let own = Newcomer::new("newcomer");
     let output = own.run(&["gateway", "init", "--client", "cursor"]);
     let (out, err) = texts(&output);
     assert!(output.status.success() && err.is_empty(), "{err}");
@@ -187,7 +179,7 @@ fn a_newcomer_imports_a_client_and_runs_the_block() {
 
 #[test]
 fn the_doctor_reports_down_servers_and_policy() {
-    let Some(own) = Newcomer::new("doctor") else { return };
+    let own = Newcomer::new("doctor");
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     let list = own.path("project/toolfold-servers.json");
     let text = std::fs::read_to_string(&list).unwrap();
@@ -215,7 +207,7 @@ fn the_doctor_reports_down_servers_and_policy() {
 
 #[test]
 fn a_client_that_defers_is_given_full_schemas_and_another_name_is_found() {
-    let Some(own) = Newcomer::new("clients") else { return };
+    let own = Newcomer::new("clients");
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     std::fs::create_dir_all(own.path("project/skills/demo")).unwrap();
     let skill = super::skill("demo", "Shows how a demo is made. Use it for demos.", "Do it.");
@@ -241,7 +233,7 @@ fn a_client_that_defers_is_given_full_schemas_and_another_name_is_found() {
 
 #[test]
 fn texts_of_an_untrusted_server_hide_nothing() {
-    let Some(own) = Newcomer::new("trust") else { return };
+    let own = Newcomer::new("trust");
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
     let file = own.path("project/toolfold.toml");
     let text = std::fs::read_to_string(&file).unwrap();

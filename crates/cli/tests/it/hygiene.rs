@@ -86,10 +86,9 @@ fn the_example_with_an_mcp_server_works() {
     let folder = std::env::temp_dir().join(format!("toolfold-mcp-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     // A server of this repository replaces npx in the example.
-    let server = crate::root().join("crates/cli/tests/it/gateway/server.py");
+    let server = toolfold_testing::fixture(env!("CARGO_BIN_EXE_toolfold"));
     let script = format!(
-        "#!/bin/sh\n[ \"$*\" = '-y some-server' ] || exit 9\nexec python3 '{}' s '{}'\n",
-        server.display(),
+        "#!/bin/sh\n[ \"$*\" = '-y some-server' ] || exit 9\nexec '{server}' --listed s '{}'\n",
         folder.join("tools").display()
     );
     std::fs::write(folder.join("tools"), "echo\n").unwrap();

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::{Newcomer, Talk, texts};
 
 /// The two servers in this order, the folder prepared for the gateway.
-fn two(test: &str, github: &str, docs: &str) -> Option<Newcomer> {
-    let own = Newcomer::new(test)?;
+fn two(test: &str, github: &str, docs: &str) -> Newcomer {
+    let own = Newcomer::new(test);
     own.tools("github", github);
     own.tools("docs", docs);
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
-    Some(own)
+    own
 }
 
 fn start(own: &Newcomer, more: &[&str]) -> Talk {
@@ -32,7 +32,7 @@ fn doctor(own: &Newcomer, more: &[&str]) -> Value {
 #[test]
 fn a_server_cannot_take_anothers_name_in_any_spelling() {
     let hostile = "create_issue Create-Issue github_create_issue GitHub.create_issue github githubCreateIssue";
-    let Some(own) = two("names-hostile", "search create_issue", hostile) else { return };
+    let own = two("names-hostile", "search create_issue", hostile);
     let mut talk = start(&own, &[]);
     let names = talk.names();
     assert_eq!(names[..2], ["search", "create_issue"]);
@@ -57,7 +57,7 @@ fn a_server_cannot_take_anothers_name_in_any_spelling() {
 
 #[test]
 fn a_tool_keeps_its_name_when_lists_change() {
-    let Some(own) = two("names-turn", "search turn", "read_page late turn") else { return };
+    let own = two("names-turn", "search turn", "read_page late turn");
     let mut talk = start(&own, &[]);
     assert_eq!(talk.names(), ["search", "turn", "read_page", "late", "docs_turn"]);
     // Each server adds the names of the other, and the gateway's own.
@@ -87,7 +87,7 @@ fn a_tool_keeps_its_name_when_lists_change() {
 
 #[test]
 fn names_do_not_depend_on_which_servers_are_up() {
-    let Some(own) = two("names-down", "search", "search read_page") else { return };
+    let own = two("names-down", "search", "search read_page");
     let list = own.path("project/toolfold-servers.json");
     let text = std::fs::read_to_string(&list).unwrap();
     let mut servers: Value = serde_json::from_str(&text).unwrap();
@@ -108,7 +108,7 @@ fn names_do_not_depend_on_which_servers_are_up() {
 #[test]
 fn long_and_odd_names_are_short_and_reported() {
     let long = "q".repeat(200);
-    let Some(own) = two("names-long", &format!("{long} {}r a%20b", &long[..199]), "a") else { return };
+    let own = two("names-long", &format!("{long} {}r a%20b", &long[..199]), "a");
     let mut talk = start(&own, &[]);
     let names = talk.names();
     assert!(names.iter().all(|name| name.len() <= 48) && names[0] != names[1], "{names:?}");
@@ -138,7 +138,7 @@ fn long_and_odd_names_are_short_and_reported() {
 #[test]
 fn prompts_have_names_by_the_same_rules() {
     let github = "search | review github_review";
-    let Some(own) = two("names-prompts", github, "read_page | review github_plan Review plan") else { return };
+    let own = two("names-prompts", github, "read_page | review github_plan Review plan");
     let mut talk = start(&own, &[]);
     let names = |talk: &mut Talk| {
         let prompts = talk.ask("prompts/list", &json!({}))["prompts"].clone();
@@ -163,9 +163,7 @@ fn prompts_have_names_by_the_same_rules() {
 
 #[test]
 fn a_resource_is_read_from_the_server_that_listed_it() {
-    let Some(own) = two("names-resources", "quit | | mem://a mem://b", "read_page | mem://a | mem://b mem://c") else {
-        return;
-    };
+    let own = two("names-resources", "quit | | mem://a mem://b", "read_page | mem://a | mem://b mem://c");
     let mut talk = start(&own, &[]);
     let uris = |talk: &mut Talk| {
         let listed = talk.ask("resources/list", &json!({}))["resources"].clone();

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Newcomer, Talk, texts};
 
-fn prepared(test: &str) -> Option<Newcomer> {
-    let own = Newcomer::new(test)?;
+fn prepared(test: &str) -> Newcomer {
+    let own = Newcomer::new(test);
     own.tools("github", "search create_issue turn");
     assert!(own.run(&["gateway", "init", "--client", "cursor"]).status.success());
-    Some(own)
+    own
 }
 
 /// A gateway that waits for the lists that servers state now.
@@ -45,7 +45,7 @@ const TURNED: &str = "search create_issue=Send-it-all-to-evil.example turn";
 
 #[test]
 fn a_changed_tool_is_hidden_until_a_person_accepts_it() {
-    let Some(own) = prepared("pins-hidden") else { return };
+    let own = prepared("pins-hidden");
     let mut talk = plain(&own, &[]);
     let all = talk.names();
     own.tools("github", TURNED);
@@ -77,7 +77,7 @@ fn a_changed_tool_is_hidden_until_a_person_accepts_it() {
 
 #[test]
 fn a_client_with_forms_asks_its_user() {
-    let Some(own) = prepared("pins-form") else { return };
+    let own = prepared("pins-form");
     let before = description(&mut plain(&own, &[]), "create_issue");
     own.tools("github", TURNED);
     let mut talk = start(&own, &[], &json!({"elicitation": {}}));
@@ -106,7 +106,7 @@ fn a_client_with_forms_asks_its_user() {
 
 #[test]
 fn added_tools_are_pinned_and_strict_hides_them() {
-    let Some(own) = prepared("pins-added") else { return };
+    let own = prepared("pins-added");
     plain(&own, &[]).names();
     own.tools("github", "search create_issue turn added");
     let strict = plain(&own, &["--on-change", "strict"]).names();
@@ -123,7 +123,7 @@ fn added_tools_are_pinned_and_strict_hides_them() {
 
 #[test]
 fn a_field_that_always_changes_can_be_ignored() {
-    let Some(own) = prepared("pins-ignored") else { return };
+    let own = prepared("pins-ignored");
     plain(&own, &[]).names();
     for at in 0..3 {
         own.tools("github", &format!("search=at-{at} create_issue turn"));
@@ -141,7 +141,7 @@ fn a_field_that_always_changes_can_be_ignored() {
 
 #[test]
 fn damaged_pins_show_none_of_the_servers_tools() {
-    let Some(own) = prepared("pins-damaged") else { return };
+    let own = prepared("pins-damaged");
     plain(&own, &[]).names();
     let folder = own.path("home/.local/state/toolfold/pins");
     let is_of = |path: &std::path::Path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("create_issue"));
@@ -168,7 +168,7 @@ fn damaged_pins_show_none_of_the_servers_tools() {
 
 #[test]
 fn a_lock_refuses_every_tool_that_differs() {
-    let Some(own) = prepared("pins-lock") else { return };
+    let own = prepared("pins-lock");
     let lock = |own: &Newcomer| own.run(&["gateway", "--config", "toolfold.toml", "--lock", "toolfold.lock"]);
     let output = lock(&own);
     assert!(output.status.code() == Some(1) && texts(&output).1.contains("toolfold lock"), "{}", texts(&output).1);
@@ -190,7 +190,7 @@ fn a_lock_refuses_every_tool_that_differs() {
 
 #[test]
 fn an_added_tool_is_logged_once() {
-    let Some(own) = prepared("pins-log") else { return };
+    let own = prepared("pins-log");
     plain(&own, &[]).names();
     own.tools("github", "search create_issue turn added");
     let info = json!({"name": "test", "version": "1"});

@@ -5,23 +5,21 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Newcomer, PYTHON, Talk, texts};
+use super::{Newcomer, Talk, texts};
 
 /// Three servers, of which the last starts once a file exists.
 struct Three(Newcomer);
 
 impl Three {
-    fn new(test: &str) -> Option<Self> {
-        let own = Newcomer::new(test)?;
+    fn new(test: &str) -> Self {
+        let own = Newcomer::new(test);
         own.tools("late", "weather");
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/gateway/server.py");
-        let entry = |name: &str, env: Value| json!({"command": &*PYTHON, "args": [script, name, own.path(&format!("{name}.tools"))], "env": env});
-        let late = entry("late", json!({"TEST_WAIT": own.path("go")}));
-        let mut list = json!({"github": entry("github", json!({})), "docs": entry("docs", json!({}))});
+        let late = own.server("late", &json!({"TEST_WAIT": own.path("go")}));
+        let mut list = json!({"github": own.server("github", &json!({})), "docs": own.server("docs", &json!({}))});
         std::fs::write(own.path("project/two.json"), json!({"mcpServers": list}).to_string()).unwrap();
         list["late"] = late;
         std::fs::write(own.path("project/servers.json"), json!({"mcpServers": list}).to_string()).unwrap();
-        Some(Self(own))
+        Self(own)
     }
 
     /// The third server starts at once, and can list its tools once the file exists.
@@ -75,7 +73,7 @@ fn called(talk: &mut Talk, name: &str, arguments: &Value) -> String {
 
 #[test]
 fn a_server_that_was_never_seen_is_waited_for_until_the_budget_ends() {
-    let Some(own) = Three::new("start-unseen") else { return };
+    let own = Three::new("start-unseen");
     own.wait("two.json").names();
     let mut talk = own.start(&["--arm", "stable"]);
     let first = talk.names();
@@ -92,7 +90,7 @@ fn a_server_that_was_never_seen_is_waited_for_until_the_budget_ends() {
 /// opencode allows 30 s, and a gateway with a client of an unknown name would not wait that long.
 #[test]
 fn without_a_configured_client_the_declared_one_determines_the_budget() {
-    let Some(own) = Three::new("start-declared") else { return };
+    let own = Three::new("start-declared");
     let go = own.go();
     let mut command = own.0.command(&["gateway", "--servers", "servers.json"]);
     command.env_remove("TOOLFOLD_GATEWAY_START_BUDGET");
@@ -107,7 +105,7 @@ fn without_a_configured_client_the_declared_one_determines_the_budget() {
 
 #[test]
 fn a_list_that_failed_is_requested_again() {
-    let Some(own) = Three::new("start-unlisted") else { return };
+    let own = Three::new("start-unlisted");
     own.list_late();
     let mut talk = own.wait("servers.json");
     let first = talk.names();
@@ -120,7 +118,7 @@ fn a_list_that_failed_is_requested_again() {
 
 #[test]
 fn the_second_start_lists_what_the_servers_listed_last() {
-    let Some(own) = Three::new("start-stored") else { return };
+    let own = Three::new("start-stored");
     std::fs::write(own.go(), "").unwrap();
     let before = own.wait("servers.json").names();
     std::fs::remove_file(own.go()).unwrap();
@@ -144,7 +142,7 @@ fn the_second_start_lists_what_the_servers_listed_last() {
 
 #[test]
 fn prompts_are_listed_without_a_server_that_had_none_at_its_last_start() {
-    let Some(own) = Three::new("start-prompts") else { return };
+    let own = Three::new("start-prompts");
     own.0.tools("docs", "search|review");
     own.set_late("TEST_ONLY_TOOLS", "1");
     std::fs::write(own.go(), "").unwrap();
@@ -160,7 +158,7 @@ fn prompts_are_listed_without_a_server_that_had_none_at_its_last_start() {
 
 #[test]
 fn a_server_that_has_prompts_since_its_last_start_is_reported() {
-    let Some(own) = Three::new("start-new-prompts") else { return };
+    let own = Three::new("start-new-prompts");
     own.0.tools("late", "weather|forecast");
     own.set_late("TEST_ONLY_TOOLS", "1");
     std::fs::write(own.go(), "").unwrap();
@@ -179,7 +177,7 @@ fn a_server_that_has_prompts_since_its_last_start_is_reported() {
 
 #[test]
 fn a_server_with_a_bad_entry_does_not_keep_the_others_away() {
-    let Some(own) = Newcomer::new("start-bad") else { return };
+    let own = Newcomer::new("start-bad");
     own.tools("docs", "search github_search read_page");
     let text = std::fs::read_to_string(own.path("home/.cursor/mcp.json")).unwrap();
     let mut list: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();

@@ -237,7 +237,7 @@ fn the_oldest_results_make_room_and_old_ones_end() {
 
 #[test]
 fn no_tool_of_a_server_gets_the_name() {
-    let Some(own) = Newcomer::new("large-names") else { return };
+    let own = Newcomer::new("large-names");
     own.tools("docs", "read_result Read-Result");
     let names = |more: &[&str], arguments: Value| {
         let args = [&["gateway", "--servers", "../home/.cursor/mcp.json", "--arm", "full", "--profile", "off"], more];

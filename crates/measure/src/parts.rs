@@ -248,7 +248,7 @@ fn over(mut parts: Vec<Part>, min: usize) -> Vec<Part> {
 #[must_use]
 pub fn chat_value(tool: &Folded<'_>) -> Value {
     // The text was written by this workspace, so it parses.
-    serde_json::from_str(&chat_tool(tool)).unwrap_or_default()
+    chat_tool(tool).parse().unwrap_or_default()
 }
 
 /// Removes a member of an object. A property is removed from `required`, too.

@@ -251,8 +251,7 @@ impl Measured<'_, '_> {
                 let tools = conversation.tools();
                 let array: Vec<&RawValue> = serde_json::from_str(tools.json()).unwrap_or_default();
                 for some in array.chunks(AT_ONCE) {
-                    let some: Vec<Value> =
-                        some.iter().filter_map(|tool| serde_json::from_str(tool.get()).ok()).collect();
+                    let some: Vec<Value> = some.iter().filter_map(|tool| tool.get().parse().ok()).collect();
                     self.reasons.extend(self.counting.meter().tool_texts(&some)?.reasons);
                 }
             }

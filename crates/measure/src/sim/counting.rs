@@ -64,7 +64,7 @@ impl<'c> Counting<'c> {
             return Ok(tokens);
         }
         let expected = |_| CountError::Expected { path: String::new(), expected: "a tool array" };
-        let array: Value = serde_json::from_str(json).map_err(expected)?;
+        let array: Value = json.parse().map_err(expected)?;
         match array {
             Value::Array(tools) => self.array(&tools),
             one => self.array(&[one]),
@@ -99,7 +99,7 @@ impl<'c> Counting<'c> {
     ) -> Result<(Vec<usize>, Option<usize>), CountError> {
         let expected = "a tool that can be written as JSON";
         let bad = |_| CountError::Expected { path: String::new(), expected };
-        let mut tools = tools.map(|text| serde_json::from_str::<Value>(&text).map_err(bad));
+        let mut tools = tools.map(|text| text.parse::<Value>().map_err(bad));
         if matches!(self.meter, Meter::Estimate { .. }) {
             let array: Vec<Value> = tools.collect::<Result<_, _>>()?;
             let texts = self.meter.tool_texts(&array)?;

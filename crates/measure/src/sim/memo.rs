@@ -48,7 +48,7 @@ impl ToolMemo {
         if let Some(known) = self.0.borrow().get(&key) {
             return Ok(Some(known.clone()));
         }
-        let Ok(value) = serde_json::from_str::<Value>(entry) else { return Ok(None) };
+        let Ok(value) = entry.parse::<Value>() else { return Ok(None) };
         let Ok([text]) = <[String; 1]>::try_from(meter.tool_texts(&[value])?.texts) else { return Ok(None) };
         let text: Rc<str> = text.into();
         self.0.borrow_mut().insert(key, text.clone());
@@ -60,8 +60,7 @@ impl ToolMemo {
 fn constant(entries: &[&RawValue], meter: &Meter, counter: &dyn TokenCounter) -> Result<Option<usize>, CountError> {
     let mut found = None;
     for count in [2, 40] {
-        let tools: Result<Vec<Value>, _> =
-            entries.iter().take(count).map(|entry| serde_json::from_str(entry.get())).collect();
+        let tools: Result<Vec<Value>, _> = entries.iter().take(count).map(|entry| entry.get().parse()).collect();
         let Ok(tools) = tools else { return Ok(None) };
         let counted = count_tools_with(&tools, meter, |_| counter)?.tokens;
         let beside = counted.checked_sub(meter.tool_texts(&tools)?.total(counter));

@@ -91,7 +91,7 @@ impl<'s> Costs<'s> {
         if let Some(known) = self.known.get(&text) {
             return Ok(*known);
         }
-        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let value: Value = text.parse().unwrap_or_default();
         let tokens = self.meter.tool_texts(&[value])?.marginal(self.counter).iter().sum();
         self.known.insert(text, tokens);
         Ok(tokens)

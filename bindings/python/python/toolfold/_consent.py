@@ -212,9 +212,10 @@ def answer_approval(approver: Approver, asked: Confirm, approved: bool, reason: 
 
 def note_of(conversation: Conversation, call: Forward) -> str | None:
     """Returns the text that precedes the result of a call: the arguments if a person changed them, and its note."""
-    edited = bool(_EDITED) and call.id in _EDITED.get(conversation, ())
-    lines = [f"A person changed the arguments of this call before it ran: {call.arguments_json}"] if edited else []
-    return "\n".join([*lines, *([call.note] if call.note else [])]) or None
+    if not _EDITED or call.id not in _EDITED.get(conversation, ()):
+        return call.note
+    changed = f"A person changed the arguments of this call before it ran: {call.arguments_json}"
+    return f"{changed}\n{call.note}" if call.note else changed
 
 
 def noted(conversation: Conversation, call: Forward, result: str) -> str:

@@ -7,7 +7,7 @@ restored in the next request.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import chain
 from operator import attrgetter, is_
@@ -49,11 +49,17 @@ def called(messages: Sequence[ModelMessage], id: str) -> ToolCallPart | None:
     return next((part for part in parts if isinstance(part, ToolCallPart) and part.tool_call_id == id), None)
 
 
-def direct_response(conversation: Conversation, response: ModelResponse) -> ModelResponse:
-    """Returns a response whose calls have the names of the tools that run, and a unique id each."""
-    parts, records, calls = list(response.parts), {}, list(response.tool_calls)
+def direct_response(conversation: Conversation, response: ModelResponse, own_names: Container[str]) -> ModelResponse:
+    """Returns a response whose calls have the names of the tools that run, and a unique id each.
+
+    :param own_names: the names of the agent's tools.
+    """
+    calls = response.tool_calls
     taken = {part.tool_call_id for part in calls}
     repeated = len(taken) < len(calls)
+    if not repeated and all([part.tool_name in own_names for part in calls]):
+        return response
+    parts, records = list(response.parts), {}
     seen = set[str]()
     for at, part in enumerate(parts):
         if not isinstance(part, ToolCallPart):
@@ -78,7 +84,7 @@ def direct_response(conversation: Conversation, response: ModelResponse) -> Mode
 
 def restored(messages: list[ModelMessage]) -> list[ModelMessage]:
     """Returns messages as the model wrote and read them. Unchanged messages are the same objects, as is an unchanged list."""
-    if not any(message.metadata and MEMBER in message.metadata for message in messages):
+    if not any([MEMBER in message.metadata for message in messages if message.metadata]):
         return messages
     records: dict[str, Any] = {}
     sent: list[ModelMessage] = []

@@ -138,10 +138,10 @@ class Toolfold(AbstractCapability[Any]):
     async def after_model_request(
         self, ctx: RunContext[Any], *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
-        if self.run.step is None:
+        if (step := self.run.step) is None:
             return response
-        open_loaded(self.run.step.conversation, searched(response))
-        return direct_response(self.run.step.conversation, response)
+        open_loaded(step.conversation, searched(response))
+        return direct_response(step.conversation, response, step.real)
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
         # Only a person's `override_args` differ from the arguments in the history here.
@@ -199,7 +199,7 @@ class _Folded(WrapperToolset[Any]):
         run = self.capability.run
         step = run.step or (await self._step(ctx))[1]
         conversation = step.conversation
-        if why := unnamed(conversation, name, tool_args):
+        if name not in step.real and (why := unnamed(conversation, name, tool_args)):
             return why
         written = run.edited.pop(ctx.tool_call_id or "", None)
         key = key_of(ctx.messages, ctx.tool_call_id)

@@ -35,7 +35,7 @@ warnings.simplefilter("ignore")
 SPECS = [tool["function"] for tool in json.loads((Path(__file__).parents[1] / "profiles/excel/tools.json").read_text())]
 ARGUMENTS = {"file_path": "a.xlsx"}
 #: Conversations of each kind, and turns in each.
-ROUNDS, TURNS = 40, 20
+ROUNDS, TURNS = 120, 20
 Talk = Callable[[], object]
 #: The CPU nanoseconds of the process at each request of the conversation that runs.
 REQUESTS: list[int] = []

@@ -190,7 +190,8 @@ class Consent:
 def judged(conversation: Conversation, call: Call) -> Outcome:
     """Checks a call, once for each time that its message contains it."""
     outcome = conversation.call(call.name, call.arguments, call.id, call.message)
-    _log.judged(conversation, outcome)
+    if not isinstance(outcome, Forward):
+        _log.judged(conversation, outcome)
     return outcome
 
 

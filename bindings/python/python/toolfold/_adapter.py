@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from . import Approver, Conversation, Engine, Forward, _log
 from ._consent import Consent
@@ -198,43 +199,30 @@ class Folder(Consent):
             for key in [key for key, known in self._conversations.items() if known.conversation is conversation]:
                 del self._conversations[key]
 
+    @contextmanager
     def running(
         self,
         conversation: Conversation,
         call: Forward,
         paused: type[BaseException] | tuple[type[BaseException], ...] = (),
         engine: Engine | None = None,
-    ) -> _Running:
+    ) -> Iterator[None]:
         """Context manager around the run of a call. Reports exceptions, including cancellations, to the conversation and
         raises them again.
 
         :param paused: the exceptions that mean that the tool was suspended: it has not ended, and its step will run it again
             in this conversation of this engine.
         """
-        return _Running(self, conversation, call, paused, engine)
-
-
-class _Running(NamedTuple):
-    """See ``Folder.running``. A generator would take three times as long."""
-
-    folder: Folder
-    conversation: Conversation
-    call: Forward
-    paused: type[BaseException] | tuple[type[BaseException], ...]
-    engine: Engine | None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            return
-        if issubclass(kind, self.paused):
-            self.conversation.pause(self.call.id)
-            if self.conversation.id and self.engine is not None:
-                self.folder.keep(self.engine, self.conversation)
-        else:
-            self.conversation.report_result(self.call.id, False)
+        try:
+            yield
+        except paused:
+            conversation.pause(call.id)
+            if conversation.id and engine is not None:
+                self.keep(engine, conversation)
+            raise
+        except BaseException:
+            conversation.report_result(call.id, False)
+            raise
 
 
 class Added:

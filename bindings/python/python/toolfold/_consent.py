@@ -190,8 +190,7 @@ class Consent:
 def judged(conversation: Conversation, call: Call) -> Outcome:
     """Checks a call, once for each time that its message contains it."""
     outcome = conversation.call(call.name, call.arguments, call.id, call.message)
-    if not isinstance(outcome, Forward):
-        _log.judged(conversation, outcome)
+    _log.judged(conversation, outcome)
     return outcome
 
 

@@ -37,7 +37,7 @@ def key_of(messages: Sequence[ModelMessage], id: str | None) -> str | None:
     """Returns the provider's id of the newest response with a call of this id. The ids of Chat Completions are not unique,
     because local servers repeat them."""
     for message in reversed(messages):
-        if isinstance(message, ModelResponse) and any([getattr(part, "tool_call_id", None) == id for part in message.parts]):
+        if isinstance(message, ModelResponse) and any(getattr(part, "tool_call_id", None) == id for part in message.parts):
             own = message.provider_response_id
             return None if own is None or own.startswith("chatcmpl-") else own
     return None

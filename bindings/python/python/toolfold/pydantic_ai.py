@@ -39,26 +39,17 @@ __all__ = ["Settings", "Toolfold"]
 #: The real schema validates the arguments; the framework only parses them.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 
-#: The parts of a definition that are shown or affect it, besides those given by their identity.
+#: The parts of a definition that are shown or affect it, besides those given by its identity.
 _SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "timeout", "defer_loading")
-_SCHEMA, _METADATA = attrgetter("parameters_json_schema"), attrgetter("metadata")
-
-
-class _Bound(NamedTuple):
-    """A tool set with its engine: the parts of its definitions, and the objects whose ids are in the key."""
-
-    shown: list[tuple[Any, ...]]
-    held: list[Any]
-    key: object
-    engine: Engine
 
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the last tool set; the tools shown last, by tool set and array, with the tools
-    they represent; and what follows the answers to calls, by engine."""
+    """State shared by the runs of a capability: the last tool set with its engine, and its definitions, which must stay alive as
+    their ids are in its key; the tools shown last, by tool set and array, with the tools they represent; and what follows the
+    answers to calls, by engine."""
 
-    bound: _Bound | None = None
+    bound: tuple[object, Engine, object] | None = None
     shown: tuple[object, list[ToolDefinition], object] | None = None
     added: tuple[Engine, Added] | None = None
 
@@ -149,8 +140,7 @@ class Toolfold(AbstractCapability[Any]):
     ) -> ModelResponse:
         if (step := self.run.step) is None:
             return response
-        if found := searched(response):
-            open_loaded(step.conversation, found)
+        open_loaded(step.conversation, searched(response))
         return direct_response(step.conversation, response, step.real)
 
     async def before_tool_validate(self, ctx: RunContext[Any], *, call: ToolCallPart, args: Any, **_: Any) -> Any:
@@ -192,20 +182,18 @@ class _Folded(WrapperToolset[Any]):
     async def _step(self, ctx: RunContext[Any]) -> tuple[object, _Step]:
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
-        shown, held = list(map(_SHOWN, defined)), [*map(_SCHEMA, defined), *map(_METADATA, defined)]
-        bound = self.capability.memo.bound
-        # Equal schemas may differ as JSON (`1` and `True`), and comparing the same objects is quick.
-        if bound is None or bound.shown != shown or not all(map(is_, bound.held, held)):
-            key = (tuple(shown), tuple(map(id, held)))
-            engine = folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=held)
-            self.capability.memo.bound = bound = _Bound(shown, held, key, engine)
+        key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
+        if (bound := self.capability.memo.bound) is None or bound[0] != key:
+            bound = (key, folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined), defined)
+            self.capability.memo.bound = bound
+        # The same key as before, which is quick to compare.
+        shared, engine, _ = bound
         # Calls without an answer are about to be checked.
         history = self.capability.run.history
         steps = history.read(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(history.steps))
-        conversation = folder.conversation(bound.engine, ctx.conversation_id, steps)
-        return bound.key, _Step(bound.engine, real, conversation, ctx.messages[:])
+        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, steps), ctx.messages[:])
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run

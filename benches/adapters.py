@@ -4,10 +4,10 @@ and how long the GIL is held.
     pip install -r bindings/python/tests/requirements.txt && python benches/adapters.py
 
 The tools are the built-in 49. The model is a script that calls one of them on every turn, so only framework and adapter run. Bare
-and folded conversations alternate, and each turn counts with the fastest of its times, so that a processor shared with others gives
-the same figures. LangChain runs each hook of an asynchronous middleware in another thread, and pydantic-ai copies its context for
-each capability, so hooks that do nothing are also measured there. Build the module for release first; a debug build is ten times
-slower. Times never fail a test.
+and folded conversations alternate, and each turn counts with the fastest of its times: on a processor shared with others, these
+vary less than the times of whole conversations. LangChain runs each hook of an asynchronous middleware in another thread, and
+pydantic-ai copies its context for each capability, so hooks that do nothing are also measured there. Build the module for release
+first; a debug build is ten times slower. Times never fail a test.
 """
 
 from __future__ import annotations

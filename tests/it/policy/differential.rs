@@ -67,12 +67,6 @@ fn round_folder(folder: &Path, round: u64, originals: &[(String, PathBuf)]) -> P
     own
 }
 
-/// Removes the folder of a program. One that left its group, as with `setsid`, may still write its
-/// record; the folder is then removed with all others.
-fn remove(own: &Path) {
-    let _ = fs::remove_dir_all(own);
-}
-
 fn logged(own: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(own.join("log")).unwrap_or_default();
     text.split(&format!("{END}\0"))
@@ -182,7 +176,7 @@ fn allowed_programs_behave_as_inspected() {
             }
             let left: Vec<_> = fs::read_dir(own.join("empty")).unwrap().collect();
             assert!(left.is_empty(), "round {round}: {text:?} wrote {left:?} ({shell})");
-            remove(&own);
+            fs::remove_dir_all(&own).unwrap();
         }
     }
     let _ = fs::remove_dir_all(&folder);

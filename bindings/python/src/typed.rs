@@ -181,6 +181,9 @@ pub(crate) fn tuple<'py, T: IntoPyObject<'py>>(
     PyTuple::new(py, values).map(|made| Typed::new(made.into_any()))
 }
 
+/// The number of items for which room is made at once, on the word of a class of the host.
+const LENGTH_TRUSTED: usize = 4096;
+
 /// A list, a tuple or another sequence that is not a string.
 pub(crate) struct Sequence<T>(pub(crate) Vec<T>);
 
@@ -192,7 +195,12 @@ impl<'py, T: for<'a> FromPyObject<'a, 'py>> FromPyObject<'_, 'py> for Sequence<T
     fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let items = value.cast::<PySequence>().ok().filter(|_| !is_text(&value));
         let items = items.ok_or_else(|| PyTypeError::new_err("must be a list or a tuple"))?;
-        items.try_iter()?.map(|item| item?.extract().map_err(Into::into)).collect::<PyResult<_>>().map(Self)
+        // `collect` asks Python for the length of what is left each time that it needs room.
+        let mut read = Vec::with_capacity(items.len()?.min(LENGTH_TRUSTED));
+        for item in items.try_iter()? {
+            read.push(item?.extract().map_err(Into::into)?);
+        }
+        Ok(Self(read))
     }
 }
 

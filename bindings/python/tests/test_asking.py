@@ -74,7 +74,7 @@ def test_an_asynchronous_loop_awaits_the_person() -> None:
 @pytest.mark.parametrize("said", ["no", 1, object()])
 def test_an_adapter_takes_nothing_else_for_a_yes(said: Any) -> None:
     folder = Folder(policy=POLICY)
-    engine = folder.bind("", lambda: [TOOL])
+    engine = folder.bind([TOOL])
     conversation: Conversation = folder.conversation(engine, "c", [])
     outcome: Any = conversation.call("drop_table", "{}", "c0")
     assert type(folder.settle(conversation, outcome, said)).__name__ == "Refuse"

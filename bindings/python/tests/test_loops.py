@@ -355,7 +355,7 @@ def test_what_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     caplog.set_level("WARNING", "toolfold")
     folder = Folder(policy='[[rule]]\ntool = "rename_file"\nargs = { source = "secret" }\ndecide = "deny"\n')
-    conversation = folder.conversation(folder.bind("", lambda: EXCEL), "c", [])
+    conversation = folder.conversation(folder.bind(EXCEL), "c", [])
     folder.judge(conversation, Call("rename_file", {"source": "secret", "destination": "b"}, "c0"))
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("conversation 'c': rename_file was refused: ") and "destination" not in line

@@ -274,7 +274,7 @@ LATER: Any = [("c1", "list_sheets", {"file_path": "a.xlsx"}), ("c1", True)]
 )
 def test_a_history_that_was_cut_anywhere(steps: Any, opened: int) -> None:
     folder = Folder(arm="lean", profile="excel")
-    conversation = folder.conversation(folder.bind("", lambda: TOOLS), "t", steps)
+    conversation = folder.conversation(folder.bind(TOOLS), "t", steps)
     assert len(conversation.opened) == opened
     assert isinstance(conversation.call("read_excel", {"file_path": "a.xlsx"}, "next"), Forward)
 
@@ -282,7 +282,7 @@ def test_a_history_that_was_cut_anywhere(steps: Any, opened: int) -> None:
 def test_a_history_that_is_whole_again_is_understood_as_it_stands() -> None:
     """One request was trimmed, the next one was not, as where only some requests are summarised."""
     folder = Folder(arm="lean", profile="excel")
-    engine = folder.bind("", lambda: TOOLS)
+    engine = folder.bind(TOOLS)
     opened = [len(folder.conversation(engine, "t", steps).opened) for steps in ([*FORMAT, *LATER], LATER)]
     again = folder.conversation(engine, "t", [*FORMAT, *LATER])
     assert opened == [6, 0] and len(again.opened) == 6

@@ -5,12 +5,12 @@ use sha2::{Digest, Sha256};
 /// The SHA-256 of a content in lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or_default();
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
     let digest = Sha256::digest(bytes);
-    let mut text = String::with_capacity(2 * digest.len());
+    // Bytes: as characters, the digits would cost as much as the digest of a short content.
+    let mut text = Vec::with_capacity(2 * digest.len());
     for byte in digest {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
+        text.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }

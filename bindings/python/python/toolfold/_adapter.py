@@ -10,9 +10,10 @@ import json
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from . import Approver, Conversation, Engine, Forward, _log
 from ._consent import Consent
@@ -20,18 +21,43 @@ from ._settings import Arm, Fields, Settings, Unpack
 from ._steps import Step, answered
 
 _Key = TypeVar("_Key", bound=Hashable)
+_Tool = TypeVar("_Tool")
 _Value = TypeVar("_Value")
 
-#: The maximum numbers of cached tool sets and conversations; the least recently used ones are dropped first.
+#: The maximum numbers of cached engines and conversations; the least recently used ones are dropped first.
 MOST_ENGINES = 32
 MOST_CONVERSATIONS = 256
 #: The maximum number of conversations without an id that wait for the calls of their message.
 MOST_FRESH = 8
+#: The maximum number of stored tool sets: a request is compared with each of them.
+MOST_SETS = 8
 
 
 #: The tools of a request, and the ids of the messages that it did not have.
 _Shown: TypeAlias = tuple[Engine | None, frozenset[str | None]]
 _UNKNOWN: _Shown = (None, frozenset())
+
+
+class ToolSet(Generic[_Tool]):
+    """The tools of an agent with their engine, and the members of each when it was created. Some frameworks create their tools
+    again for every request, and programs change tools in place: their identity alone does not show a change.
+
+    :param tools: objects of the framework.
+    :param members: returns the members of a tool that its definition and its calls depend on.
+    """
+
+    def __init__(self, engine: Engine, tools: Sequence[_Tool], members: Callable[[_Tool], Any]) -> None:
+        self.engine, self._of = engine, members
+        # Copies: `vars` returns the members themselves. The tools stay alive, as their ids may be among them.
+        self._tools, self._members = tools, [copy(members(tool)) for tool in tools]
+
+    def matches(self, tools: Sequence[_Tool]) -> bool:
+        """Returns whether these tools have the same members. A change inside of a schema that remains the same object is not
+        found: comparing whole schemas takes longer than the rest of a request's work."""
+        try:
+            return list(map(self._of, tools)) == self._members
+        except Exception:  # Members can be of any class, which decides how they are compared.
+            return False
 
 
 @dataclass
@@ -73,8 +99,8 @@ class Folder(Consent):
             "usual_skills": own.usual_skills,
         }
         self._first: Engine | None = None
-        self._engines: OrderedDict[Hashable, tuple[Engine, object]] = OrderedDict()
-        self._by_text: OrderedDict[str, Engine] = OrderedDict()
+        self._engines: OrderedDict[str, Engine] = OrderedDict()
+        self._sets: deque[ToolSet[Any]] = deque(maxlen=MOST_SETS)
         self._conversations: OrderedDict[tuple[int, str], _Known] = OrderedDict()
         self._shown: OrderedDict[str, _Shown] = OrderedDict()
         self._fresh: deque[tuple[Engine, Sequence[Step], Conversation]] = deque(maxlen=MOST_FRESH)
@@ -85,30 +111,42 @@ class Folder(Consent):
         """Itself: frameworks copy their agents, and copies share the approvals and the caches."""
         return self
 
-    def bind(
-        self, key: Hashable, tools: Callable[[], Sequence[Mapping[str, Any]]], *, keep: object = None
-    ) -> Engine:
-        """Returns the engine of a tool set.
+    def bind(self, tools: Iterable[Mapping[str, Any]]) -> Engine:
+        """Returns the engine of a tool list.
 
-        :param key: a cheap identifier of the set, such as the ``id`` of each tool.
-        :param tools: the definitions, in any provider's format; called only if the key is new.
-        :param keep: the objects whose ``id`` is in the key: they must stay alive while the key is cached.
+        :param tools: the definitions, in any provider's format.
         """
+        definitions = [dict(tool) for tool in tools]
+        text = json.dumps(definitions)
         with self._lock:
-            if (known := self._engines.get(key)) is not None:
-                self._engines.move_to_end(key)
-                return known[0]
-            # Some frameworks create their tools again for every request; they are the same tools.
-            definitions = [dict(tool) for tool in tools()]
-            text = json.dumps(definitions)
-            made = self._by_text.get(text)
+            made = self._engines.get(text)
             if made is None and self._first is None:
                 made = self._first = Engine(definitions, approvals=self.approver, **self._settings)
             elif made is None and self._first is not None:
                 made = self._first.with_tools(text)
             assert made is not None
-            remember(self._engines, key, (made, keep), MOST_ENGINES)
-            remember(self._by_text, text, made, MOST_ENGINES)
+            remember(self._engines, text, made, MOST_ENGINES)
+        return made
+
+    def tool_set(
+        self,
+        tools: Sequence[_Tool],
+        definition: Callable[[_Tool], Mapping[str, Any]],
+        members: Callable[[_Tool], Any] = vars,
+    ) -> ToolSet[_Tool]:
+        """Returns the tool set of a request: the same object as before if no tool has changed.
+
+        :param tools, members: as in ``ToolSet``.
+        :param definition: returns the definition of a tool, in any provider's format; called only if a tool has changed.
+        """
+        with self._lock:
+            known = list(self._sets)
+        for one in known:
+            if one.matches(tools):
+                return one
+        made = ToolSet(self.bind(map(definition, tools)), tools, members)
+        with self._lock:
+            self._sets.appendleft(made)
         return made
 
     def conversation(

@@ -37,6 +37,7 @@ class Names:
     :param added: the definitions that follow an answer.
     :param seen: the ids of the answers in the last request. It changes with each request.
     :param begin: returns the conversation of a history.
+    :param before: the same for the tools that the run had before, if they changed.
     """
 
     def __init__(
@@ -46,14 +47,15 @@ class Names:
         added: Added,
         seen: set[str],
         begin: Callable[[list[Step]], Conversation],
+        before: Names | None = None,
     ) -> None:
         self.conversation, self.hidden, self.added = conversation, hidden, added
         self._seen, self._begin = seen, begin
         self.deferred = {entry.name for entry in conversation.entries() if entry.deferred}
-        self.records: dict[str, Record] = {}
-        self._loaded: set[str] = set()
+        self.records: dict[str, Record] = before.records if before else {}
+        self._loaded: set[str] = before._loaded if before else set()
         #: The calls of this run as the model wrote them, by its ids: a request may contain only their answers.
-        self._calls: dict[str, tuple[str, str]] = {}
+        self._calls: dict[str, tuple[str, str]] = before._calls if before else {}
 
     def shown(self, tools: Sequence[Tool]) -> list[Tool]:
         shown = [tool for tool in tools if tool.name not in self.hidden]

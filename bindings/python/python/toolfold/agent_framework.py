@@ -57,7 +57,7 @@ class Folded:
         self.folder = folder
         every = self.real.values()
         tools = [{"name": own.name, "description": own.description, "input_schema": own.parameters()} for own in every]
-        self.engine = folder.bind(json.dumps(tools), lambda: tools)
+        self.engine = folder.bind(tools)
         #: The model's original calls, by the id of the call: an approval request repeats the call.
         self.written: OrderedDict[str, Any] = OrderedDict()
         #: The conversation of the request, in a list: compaction changes it in another context.

@@ -15,7 +15,6 @@ next request has what the model wrote.
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -84,7 +83,7 @@ class FoldedToolset(BaseToolset):
         declared = [(tool, tool._get_declaration()) for tool in real]
         by_name = {tool.name: tool for tool, own in declared if own is not None}
         functions = [own.model_dump(mode="json", by_alias=True, exclude_none=True) for _, own in declared if own is not None]
-        engine = self.folder.bind(json.dumps(functions), lambda: [{"functionDeclarations": functions}])
+        engine = self.folder.bind([{"functionDeclarations": functions}])
         entries = self._entries(engine, self.conversation(engine, readonly_context))
         folded: list[BaseTool] = [FoldedTool(self, engine, name, entries, by_name) for name in entries]
         # Tools that the model calls by another name are also tools of the agent, so the framework's rules for them apply.

@@ -27,7 +27,7 @@ from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command, interrupt
 
 from . import Confirm, Conversation, Engine, Forward, Outcome, Refuse, Reply, _settings
-from ._adapter import Folder
+from ._adapter import Folder, ToolSet
 from ._consent import NOBODY, Answer, Call, judged, note_of, noted
 from ._langchain_messages import OWN, SEARCH, answer_content, direct_message, open_call, restored, steps_of, storable
 from ._names import MEMBER, unnamed
@@ -65,8 +65,8 @@ class Toolfold(AgentMiddleware):
         self.folder = Folder(Settings.of(settings, fields))
         # The graph ends if every tool that answered has `return_direct`: answers of toolfold then have this name.
         self.tools = [OWN]
-        #: By the array's digest: the key of the tool set, the shown tools, and whether the provider defers any of them.
-        self._shown: dict[str, tuple[object, list[BaseTool], bool]] = {}
+        #: By the array's digest: the tool set, the shown tools, and whether the provider defers any of them.
+        self._shown: dict[str, tuple[ToolSet[BaseTool], list[BaseTool], bool]] = {}
         self._answers: OrderedDict[tuple[str, str], int] = OrderedDict()
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
@@ -97,24 +97,23 @@ class Toolfold(AgentMiddleware):
             result = await handler(_run(request, outcome))
         return _noted(conversation, outcome, result)
 
-    def _engine(self, real: list[BaseTool]) -> tuple[tuple[int, ...], Engine]:
-        key = tuple(map(id, real))
-        return key, self.folder.bind(key, lambda: [convert_to_openai_tool(tool) for tool in real], keep=real)
+    def _tool_set(self, real: list[BaseTool]) -> ToolSet[BaseTool]:
+        return self.folder.tool_set(real, convert_to_openai_tool, _members)
 
     def _folded(self, request: ModelRequest) -> tuple[Conversation, ModelRequest]:
         real = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool is not OWN]
-        key, engine = self._engine(real)
+        tools = self._tool_set(real)
         thread, steps = _thread(request.runtime), steps_of(request.messages)
         if self.folder.may_ask:
             self.folder.refused(thread, closed(steps))
         mark = request.messages[-1].id if request.messages else None
         hidden = {message.id for message in _messages(request.state)} - {message.id for message in request.messages}
-        conversation = self.folder.show(engine, thread, answered_only(steps), mark, hidden)
+        conversation = self.folder.show(tools.engine, thread, answered_only(steps), mark, hidden)
         kept = self._shown.get(conversation.digest)
         hosted = [tool for tool in request.tools if not isinstance(tool, BaseTool)]  # dicts: provider-run tools
-        if kept is None or kept[0] != key:
+        if kept is None or kept[0] is not tools:
             named, entries = {tool.name: tool for tool in real}, conversation.entries()
-            kept = (key, [_shown(entry, named) for entry in entries], any(entry.deferred for entry in entries))
+            kept = (tools, [_shown(entry, named) for entry in entries], any(entry.deferred for entry in entries))
             if len(self._shown) > 64:
                 self._shown.clear()
             self._shown[conversation.digest] = kept
@@ -128,7 +127,7 @@ class Toolfold(AgentMiddleware):
         messages, thread = _messages(state), _thread(request.runtime)
         real = [tool for tool in request.runtime.tools if tool is not OWN]
         shown, hidden = self.folder.last_shown(thread, (message.id for message in reversed(messages)))
-        engine = shown or self._engine(real)[1]
+        engine = shown or self._tool_set(real).engine
         steps = answered_only(steps_of([message for message in messages if message.id not in hidden]))
         conversation = self.folder.conversation(engine, thread, steps)
         call = open_call(request.tool_call, state, messages)
@@ -191,6 +190,12 @@ def _messages(state: Any) -> list[AnyMessage]:
 def _direct(conversation: Conversation, response: ModelResponse) -> ModelResponse:
     result = [direct_message(conversation, one) if isinstance(one, AIMessage) else one for one in response.result]
     return ModelResponse(result=result, structured_response=response.structured_response)
+
+
+def _members(tool: BaseTool) -> tuple[Any, ...]:
+    # Others appear when a tool first runs.
+    shown = (tool.name, tool.description, tool.args_schema, tool.extras, tool.metadata, tool.tags)
+    return id(tool), *shown, tool.return_direct, tool.response_format
 
 
 def _shown(entry: Any, real: dict[str, BaseTool]) -> BaseTool:

@@ -12,7 +12,6 @@ An agent that connects to a server itself wraps its session:
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -163,7 +162,7 @@ class FoldedSession:
     async def _current(self, options: dict[str, Any]) -> Conversation:
         """Requests the server's list, and returns the conversation with these tools."""
         listed = await _all_tools(self._session, options)
-        engine = self.folder.bind(json.dumps(listed), lambda: listed)
+        engine = self.folder.bind(listed)
         if self._conversation is None:
             self._conversation = self.folder.conversation(engine, self._id, [])
         elif engine is not self._engine:

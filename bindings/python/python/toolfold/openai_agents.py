@@ -30,7 +30,7 @@ from agents.tool import Tool
 from agents.tool_context import ToolContext
 
 from . import Approval, Confirm, Conversation, Engine, Forward, InputError, _settings
-from ._adapter import Added, Folder
+from ._adapter import Added, Folder, ToolSet
 from ._consent import NOBODY, Answer, Call, judged, noted
 from ._names import unnamed
 from ._openai_agents_model import DirectModel, Names, names_of
@@ -74,7 +74,7 @@ def folding(settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> 
 class _Run:
     """The state of one run: its conversation, the tools created from it, and the ids of the answers in its last request."""
 
-    engine: Engine
+    tool_set: ToolSet[FunctionTool]
     conversation: Conversation
     seen: set[str]
     digest: str = ""
@@ -95,7 +95,8 @@ class FoldedAgent(Agent[Any]):
     def __post_init__(self) -> None:
         super().__post_init__()  # type: ignore[no-untyped-call]  # the SDK has no annotation
         self._runs: WeakKeyDictionary[RunContextWrapper[Any], _Run] = WeakKeyDictionary()
-        self._bound: tuple[list[FunctionTool], Engine] | None = None
+        #: The tools of the last request with their engine, for scripts that look at what was folded.
+        self._bound: tuple[ToolSet[FunctionTool], Engine] | None = None
         carried(self.folding.settings.arm, self._without())
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -113,37 +114,30 @@ class FoldedAgent(Agent[Any]):
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         every = await super().get_all_tools(run_context)
         real = [tool for tool in every if isinstance(tool, FunctionTool)]
-        engine = self._engine(real)
-        run = self._runs.get(run_context)
+        tools = self.folding.tool_set(real, _neutral)
+        engine, run = tools.engine, self._runs.get(run_context)
+        self._bound = (tools, engine)
         if run is None:
             steps, id = answered_only(steps_of(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
-            run = _Run(engine, self._begin(engine, id, steps), answered(steps))
+            run = _Run(tools, self._begin(engine, id, steps), answered(steps))
         elif names := names_of(run.tools):
             run.conversation = names.conversation
-        if run.engine is not engine:
-            run = _Run(engine, engine.restore(run.conversation.snapshot()), run.seen)
+        if run.tool_set.engine is not engine:
+            run = _Run(tools, engine.restore(run.conversation.snapshot()), run.seen, tools=run.tools)
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
         run.conversation.entries()  # Marks the start of the model's next message.
-        if (digest := run.conversation.digest) != run.digest:
+        if (digest := run.conversation.digest) != run.digest or run.tool_set is not tools:
             id, added = run.conversation.id, Added(engine, run.conversation)
             hidden = {tool.name for tool in real} - {entry.name for entry in run.conversation.entries()}
-            names = Names(run.conversation, frozenset(hidden), added, run.seen, lambda steps: self._begin(engine, id, steps))
-            run.digest, run.tools = digest, _folded(names, self.folding, real)
+            begin, before = (lambda steps: self._begin(engine, id, steps)), names_of(run.tools)
+            names = Names(run.conversation, frozenset(hidden), added, run.seen, begin, before)
+            run.digest, run.tool_set, run.tools = digest, tools, _folded(names, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
 
     def _begin(self, engine: Engine, id: str, steps: Sequence[Step]) -> Conversation:
         return self.folding.conversation(engine, id, steps, without=self._without())
-
-    def _engine(self, real: list[FunctionTool]) -> Engine:
-        """Returns the engine of a tool set, identified by its objects or else by their content."""
-        if (known := self._bound) and len(known[0]) == len(real) and all(map(lambda a, b: a is b, known[0], real)):
-            return known[1]
-        tools = [{"name": t.name, "description": t.description, "input_schema": t.params_json_schema} for t in real]
-        engine = self.folding.bind(json.dumps(tools), lambda: tools)
-        self._bound = (real, engine)
-        return engine
 
 
 def edit(state: RunState[Any, Any], item: ToolApprovalItem, arguments: Mapping[str, Any]) -> None:
@@ -214,6 +208,11 @@ class _Gate:
             return own
 
         return needs_approval
+
+
+def _neutral(tool: FunctionTool) -> dict[str, Any]:
+    own = {"name": tool.name, "description": tool.description, "input_schema": tool.params_json_schema}
+    return {**own, "strict": True} if tool.strict_json_schema else own
 
 
 def _folded(names: Names, folder: Folder, real: list[FunctionTool]) -> list[Tool]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 from copy import copy
 from dataclasses import dataclass, field, replace
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import ValidationError
@@ -27,7 +27,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pydantic_core import SchemaValidator, core_schema
 
 from . import Confirm, Conversation, Engine, Entry, Forward, _settings
-from ._adapter import Added, Folder
+from ._adapter import Added, Folder, ToolSet
 from ._consent import Answer, Call, noted
 from ._names import unnamed
 from ._pydantic_ai_messages import History, called, direct_response, key_of, restored, searched, with_added
@@ -39,18 +39,13 @@ __all__ = ["Settings", "Toolfold"]
 #: The real schema validates the arguments; the framework only parses them.
 _ANY = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 
-#: The parts of a definition that are shown or affect it, besides those given by its identity.
-_SHOWN = attrgetter("name", "description", "strict", "sequential", "kind", "timeout", "defer_loading")
-
 
 @dataclass
 class _Memo:
-    """State shared by the runs of a capability: the last tool set with its engine, and its definitions, which must stay alive as
-    their ids are in its key; the tools shown last, by tool set and array, with the tools they represent; and what follows the
-    answers to calls, by engine."""
+    """State shared by the runs of a capability: the tools shown last, by tool set and array; and what follows the answers to
+    calls, by engine."""
 
-    bound: tuple[object, Engine, object] | None = None
-    shown: tuple[object, list[ToolDefinition], object] | None = None
+    shown: tuple[object, list[ToolDefinition]] | None = None
     added: tuple[Engine, Added] | None = None
 
 
@@ -160,13 +155,13 @@ class _Folded(WrapperToolset[Any]):
     shown: tuple[object, dict[str, ToolsetTool[Any]]] | None = None
 
     async def get_tools(self, ctx: RunContext[Any]) -> dict[str, ToolsetTool[Any]]:
-        key, step = await self._step(ctx)
+        tools, step = await self._step(ctx)
         self.capability.run.step, (_, real, conversation, _) = step, step
-        key = (key, conversation.digest)
+        key = (tools, conversation.digest)
         if self.shown is None or self.shown[0] != key:
             memo = self.capability.memo
             if (kept := memo.shown) is None or kept[0] != key:
-                memo.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()], real)
+                memo.shown = kept = (key, [_show(entry, real) for entry in conversation.entries()])
             shown = {one.name: self._tool(one, real) for one in kept[1]}
             # Tools that the model calls by another name are also tools of the run, so the framework's rules for them apply.
             behind = {name: own for name, own in real.items() if name not in shown}
@@ -179,21 +174,17 @@ class _Folded(WrapperToolset[Any]):
         retries = own.max_retries if own else 1
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=retries, args_validator=_ANY)
 
-    async def _step(self, ctx: RunContext[Any]) -> tuple[object, _Step]:
+    async def _step(self, ctx: RunContext[Any]) -> tuple[ToolSet[ToolDefinition], _Step]:
         real, folder = await self.wrapped.get_tools(ctx), self.capability.folder
         defined = [tool.tool_def for tool in real.values()]
-        key = tuple([(_SHOWN(tool), id(tool.parameters_json_schema), id(tool.metadata)) for tool in defined])
-        if (bound := self.capability.memo.bound) is None or bound[0] != key:
-            bound = (key, folder.bind(key, lambda: [_neutral(tool) for tool in defined], keep=defined), defined)
-            self.capability.memo.bound = bound
-        # The same key as before, which is quick to compare.
-        shared, engine, _ = bound
+        tools = folder.tool_set(defined, _neutral)
         # Calls without an answer are about to be checked.
         history = self.capability.run.history
         steps = history.read(ctx.messages)
         if folder.may_ask:
             folder.refused(ctx.conversation_id, closed(history.steps))
-        return shared, _Step(engine, real, folder.conversation(engine, ctx.conversation_id, steps), ctx.messages[:])
+        conversation = folder.conversation(tools.engine, ctx.conversation_id, steps)
+        return tools, _Step(tools.engine, real, conversation, ctx.messages[:])
 
     async def call_tool(self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]) -> Any:
         run = self.capability.run
@@ -230,16 +221,19 @@ class _Folded(WrapperToolset[Any]):
 
 
 def _show(entry: Entry, real: dict[str, ToolsetTool[Any]]) -> ToolDefinition:
-    base = real[entry.name].tool_def if entry.name in real else ToolDefinition(name=entry.name)
+    base = real[entry.name].tool_def if entry.name in real else ToolDefinition(name=entry.name, strict=False)
+    # None: the framework decides, which it must not do for the schema of a folded tool.
+    strict = entry.strict if base.strict or entry.detail != "full" else base.strict
     return replace(
         base,
         name=entry.name,
         description=entry.description,
         parameters_json_schema=entry.parameters,
-        strict=entry.strict and base.strict,
+        strict=strict,
         defer_loading=entry.deferred or base.defer_loading,
     )
 
 
 def _neutral(tool: ToolDefinition) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
+    own = {"name": tool.name, "description": tool.description or "", "input_schema": tool.parameters_json_schema}
+    return {**own, "strict": True} if tool.strict else own

@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -151,7 +152,8 @@ def langchain(change: str, folded: bool) -> Seen:
     calls = [AIMessage("", tool_calls=[{"name": "t", "args": {"n": 1}, "id": f"c{at}"}]) for at in range(2)]
     model = Model(messages=iter([*calls, AIMessage("ok")]))
     agent = create_agent(model, tools=[tool], middleware=[Toolfold(arm="full")] if folded else [])
-    agent.invoke({"messages": [("user", "Go.")]}, {"configurable": {"thread_id": "t"}})
+    go: Any = {"messages": [("user", "Go.")]}
+    agent.invoke(go, {"configurable": {"thread_id": "t"}})
     return seen
 
 
@@ -217,3 +219,31 @@ def test_members_that_cannot_be_compared_count_as_changed() -> None:
     assert len({id(one) for one in sets}) == len(sets) and len({id(one.engine) for one in sets}) == 1
     kept = [Own("a", Vague())]
     assert folder.tool_set(kept, neutral) is folder.tool_set(kept, neutral), "the same object is not asked"
+
+
+def test_calls_of_the_run_keep_the_name_that_the_model_wrote(tmp_path: Path) -> None:
+    """A server that stores the conversation returns calls without the data that the SDK keeps with them."""
+    if missing("openai_agents"):
+        pytest.skip("agents is not installed")
+    from agents import FunctionTool, RunContextWrapper
+    from hosts.openai_agents import Scripted, tools_of
+    from openai.types.responses import ResponseFunctionToolCall
+    from workbook import Workbook
+
+    from toolfold._openai_agents_model import names_of
+    from toolfold.openai_agents import FoldedAgent, folding
+
+    tools: Any = tools_of(Workbook(tmp_path))
+    model: Any = Scripted(None)  # type: ignore[arg-type]
+    agent, context = FoldedAgent(name="a", tools=tools, model=model, folding=folding(arm="index")), RunContextWrapper(None)
+    before: Any = names_of(asyncio.run(agent.get_all_tools(context)))
+    inner = {"name": "list_sheets", "arguments": {"file_path": "a.xlsx"}}
+    written = ResponseFunctionToolCall(call_id="c", name="call_tool", arguments=json.dumps(inner), type="function_call")
+    (direct,) = before.direct([written], [], rename=True)
+    assert direct.name == "list_sheets"
+    added = FunctionTool("another", OLD, schema(OLD), tools[0].on_invoke_tool, strict_json_schema=False)
+    agent.tools = [*tools, added]
+    after: Any = names_of(asyncio.run(agent.get_all_tools(context)))
+    stored = {"type": "function_call", "call_id": "c", "name": direct.name, "arguments": direct.arguments}
+    (sent,) = after.restored([stored])
+    assert after is not before and (sent["name"], sent["arguments"]) == (written.name, written.arguments)

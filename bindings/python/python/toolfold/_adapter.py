@@ -268,7 +268,7 @@ class Added:
     another process has the same bytes."""
 
     def __init__(self, engine: Engine, conversation: Conversation) -> None:
-        self._engine, self._wire, self._model, self._arm = engine, conversation.wire, conversation.model, conversation.arm
+        self.engine, self._wire, self._model, self._arm = engine, conversation.wire, conversation.model, conversation.arm
         self._known: dict[tuple[str, str], tuple[tuple[str, ...], list[dict[str, Any]]]] = {}
 
     def names(self, name: str, arguments: Any) -> tuple[str, ...]:
@@ -286,7 +286,7 @@ class Added:
         key = (name, arguments if isinstance(arguments, str) else json.dumps(arguments))
         if key not in self._known:
             steps: list[Step] = [("c", name, arguments), ("c", True)]
-            alone = self._engine.conversation(self._wire, self._model, arm=self._arm, steps=steps)
+            alone = self.engine.conversation(self._wire, self._model, arm=self._arm, steps=steps)
             tools = [tool for message in alone.redeliver_messages() for tool in message.get("tools", ())]
             self._known[key] = (alone.opened, tools)
         return self._known[key]

@@ -21,6 +21,7 @@ import inspect
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeAlias
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -129,10 +130,11 @@ class FoldedAgent(Agent[Any]):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
         run.conversation.entries()  # Marks the start of the model's next message.
         if (digest := run.conversation.digest) != run.digest or run.tool_set is not tools:
-            id, added = run.conversation.id, Added(engine, run.conversation)
+            id, before = run.conversation.id, names_of(run.tools)
+            # Tools of MCP servers are created again for every request.
+            added = before.added if before and before.added.engine is engine else Added(engine, run.conversation)
             hidden = {tool.name for tool in real} - {entry.name for entry in run.conversation.entries()}
-            begin, before = (lambda steps: self._begin(engine, id, steps)), names_of(run.tools)
-            names = Names(run.conversation, frozenset(hidden), added, run.seen, begin, before)
+            names = Names(run.conversation, frozenset(hidden), added, run.seen, partial(self._begin, engine, id), before)
             run.digest, run.tool_set, run.tools = digest, tools, _folded(names, self.folding, real)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
 

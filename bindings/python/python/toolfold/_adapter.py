@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from . import Approver, Conversation, Engine, Forward, _log
+from . import Approver, Conversation, Engine, Forward, StartError, _log
 from ._consent import Consent
 from ._settings import Arm, Fields, Settings, Unpack
 from ._steps import Step, answered
@@ -91,6 +91,8 @@ class Folder(Consent):
         super().__init__(given if isinstance(given, Approver) else Approver(given), own.policy is not None)
         self.settings, self.wire, self.model = own, own.wire, own.model
         self.without = own.without()
+        #: The arm of every conversation, if it is not the engine's.
+        self._arm: str | None = None
         self._settings: dict[str, Any] = {
             "profile": own.profile,
             "arm": own.arm,
@@ -127,6 +129,23 @@ class Folder(Consent):
             assert made is not None
             remember(self._engines, text, made, MOST_ENGINES)
         return made
+
+    def unfold(self, why: str) -> None:
+        """Shows every tool in full from now on, because the framework supports nothing else for an agent.
+
+        :param why: the reason, as a sentence without its full stop.
+        :raises StartError: the settings name an arm that folds.
+        """
+        arm = self.settings.arm
+        if arm == "full" or self._arm is not None:
+            return
+        if arm != "auto":
+            raise StartError(f"arm {arm} is not available here: {why}; use arm auto or full")
+        with self._lock:
+            self._arm = "full"
+            self._conversations.clear()
+            self._fresh.clear()
+        _log.LOG.warning("nothing is folded: %s", why)
 
     def tool_set(
         self,
@@ -169,7 +188,7 @@ class Folder(Consent):
 
         def create() -> Conversation:
             less = list(self.without if without is None else without)
-            made = engine.conversation(self.wire, self.model, id, steps=steps, without=less)
+            made = engine.conversation(self.wire, self.model, id, arm=self._arm, steps=steps, without=less)
             _log.started(made)
             return made
 

@@ -9,6 +9,9 @@ Anything else is a rejection. Without a checkpointer, no one can approve, and th
 Arms ``native`` and ``append`` need the wire ``anthropic`` (``ChatAnthropic``) or ``openai-responses`` (``ChatOpenAI`` with
 ``use_responses_api=True``) and the model's name in the settings. Under ``native``, folded tools have ``defer_loading`` in their
 ``extras``, as for LangChain's ``ProviderToolSearchMiddleware``; OpenAI's own search finds them, or ``expand_tools`` on Anthropic.
+
+Structured output that Chat Completions writes (``ProviderStrategy``) makes every tool strict. Nothing is folded then: arm ``auto`` logs a
+warning, and other arms raise a ``StartError`` on the first request.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from langchain.agents import factory
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ToolCallRequest
+from langchain.agents.structured_output import ProviderStrategy, ToolStrategy
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -38,6 +43,11 @@ __all__ = ["Settings", "Toolfold"]
 
 Result: TypeAlias = ToolMessage | Command[Any]
 
+#: Why an agent's tools cannot be folded.
+STRICT = (
+    "LangChain makes every tool strict if Chat Completions writes the structured output, and a strict folded tool cannot "
+    "have the arguments that it does not show: use `ToolStrategy` or a model with `use_responses_api=True` to fold"
+)
 #: The maximum number of stored calls with a requested approval, for tools that interrupt themselves.
 MOST_ASKED = 256
 
@@ -102,6 +112,8 @@ class Toolfold(AgentMiddleware):
 
     def _folded(self, request: ModelRequest) -> tuple[Conversation, ModelRequest]:
         real = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool is not OWN]
+        if _is_strict(request):
+            self.folder.unfold(STRICT)
         tools = self._tool_set(real)
         thread, steps = _thread(request.runtime), steps_of(request.messages)
         if self.folder.may_ask:
@@ -190,6 +202,16 @@ def _messages(state: Any) -> list[AnyMessage]:
 def _direct(conversation: Conversation, response: ModelResponse) -> ModelResponse:
     result = [direct_message(conversation, one) if isinstance(one, AIMessage) else one for one in response.result]
     return ModelResponse(result=result, structured_response=response.structured_response)
+
+
+def _is_strict(request: ModelRequest) -> bool:
+    """Returns whether LangChain makes every tool of a request strict."""
+    model, wanted = request.model, request.response_format
+    if wanted is None or isinstance(wanted, ToolStrategy) or getattr(model, "use_responses_api", False):
+        return False
+    if not any(base.__name__ == "BaseChatOpenAI" for base in type(model).__mro__):
+        return False
+    return isinstance(wanted, ProviderStrategy) or factory._supports_provider_strategy(model, request.tools)
 
 
 def _members(tool: BaseTool) -> tuple[Any, ...]:

@@ -247,3 +247,19 @@ def test_calls_of_the_run_keep_the_name_that_the_model_wrote(tmp_path: Path) -> 
     stored = {"type": "function_call", "call_id": "c", "name": direct.name, "arguments": direct.arguments}
     (sent,) = after.restored([stored])
     assert after is not before and (sent["name"], sent["arguments"]) == (written.name, written.arguments)
+
+
+def test_a_member_that_may_differ_is_followed() -> None:
+    folder, tools = Folder(arm="full"), [Own("a", 1), Own("b", 2)]
+
+    def asked() -> object:
+        return folder.tool_set(tools, lambda tool: neutral(Own(tool.name)), besides="about")
+
+    first = asked()
+    for about in (3, 3, 4):
+        tools[1].about = about
+        assert asked() is first
+    tools[1].name = "c"
+    assert asked() is not first
+    tools.pop()
+    assert asked() is not first

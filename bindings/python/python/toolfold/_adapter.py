@@ -44,10 +44,13 @@ class ToolSet(Generic[_Tool]):
 
     :param tools: objects of the framework.
     :param members: returns the members of a tool that its definition and its calls depend on.
+    :param besides: a member that may differ, such as a function that the framework creates for every request.
     """
 
-    def __init__(self, engine: Engine, tools: Sequence[_Tool], members: Callable[[_Tool], Any]) -> None:
-        self.engine, self._of = engine, members
+    def __init__(
+        self, engine: Engine, tools: Sequence[_Tool], members: Callable[[_Tool], Any], besides: str | None
+    ) -> None:
+        self.engine, self._of, self._besides = engine, members, besides
         # Copies: `vars` returns the members themselves. The tools stay alive, as their ids may be among them.
         self._tools, self._members = tools, [copy(members(tool)) for tool in tools]
 
@@ -55,9 +58,18 @@ class ToolSet(Generic[_Tool]):
         """Returns whether these tools have the same members. A change inside of a schema that remains the same object is not
         found: comparing whole schemas takes longer than the rest of a request's work."""
         try:
-            return list(map(self._of, tools)) == self._members
+            now = list(map(self._of, tools))
+            if now == self._members:
+                return True
+            if self._besides is None or self._rest(now) != self._rest(self._members):
+                return False
         except Exception:  # Members can be of any class, which decides how they are compared.
             return False
+        self._members = list(map(copy, now))
+        return True
+
+    def _rest(self, members: list[Any]) -> list[Any]:
+        return [{**one, self._besides: None} for one in members]
 
 
 @dataclass
@@ -152,10 +164,11 @@ class Folder(Consent):
         tools: Sequence[_Tool],
         definition: Callable[[_Tool], Mapping[str, Any]],
         members: Callable[[_Tool], Any] = vars,
+        besides: str | None = None,
     ) -> ToolSet[_Tool]:
         """Returns the tool set of a request: the same object as before if no tool has changed.
 
-        :param tools, members: as in ``ToolSet``.
+        :param tools, members, besides: as in ``ToolSet``.
         :param definition: returns the definition of a tool, in any provider's format; called only if a tool has changed.
         """
         with self._lock:
@@ -163,7 +176,7 @@ class Folder(Consent):
         for one in known:
             if one.matches(tools):
                 return one
-        made = ToolSet(self.bind(map(definition, tools)), tools, members)
+        made = ToolSet(self.bind(map(definition, tools)), tools, members, besides)
         with self._lock:
             self._sets.appendleft(made)
         return made

@@ -34,7 +34,7 @@ from . import Approval, Confirm, Conversation, Engine, Forward, InputError, _set
 from ._adapter import Added, Folder, ToolSet
 from ._consent import NOBODY, Answer, Call, judged, noted
 from ._names import unnamed
-from ._openai_agents_model import DirectModel, Names, names_of
+from ._openai_agents_model import DirectModel, Names
 from ._openai_agents_results import Behavior, Own, steps_of
 from ._settings import Fields, Unpack, carried
 from ._steps import Step, answered, answered_only
@@ -73,13 +73,15 @@ def folding(settings: Settings | None = None, **fields: Unpack[Fields[Arm]]) -> 
 
 @dataclass
 class _Run:
-    """The state of one run: its conversation, the tools created from it, and the ids of the answers in its last request."""
+    """The state of one run: its conversation, the ids of the answers in its last request, and the tools created from it with what
+    runs their calls."""
 
     tool_set: ToolSet[FunctionTool]
     conversation: Conversation
     seen: set[str]
     digest: str = ""
     tools: list[Tool] = field(default_factory=list)
+    gate: _Gate | None = None
 
 
 @dataclass
@@ -115,27 +117,31 @@ class FoldedAgent(Agent[Any]):
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         every = await super().get_all_tools(run_context)
         real = [tool for tool in every if isinstance(tool, FunctionTool)]
-        tools = self.folding.tool_set(real, _neutral)
+        # Tools of MCP servers are created again for every request, with another function each time.
+        tools = self.folding.tool_set(real, _neutral, besides="on_invoke_tool")
         engine, run = tools.engine, self._runs.get(run_context)
         self._bound = (tools, engine)
         if run is None:
             steps, id = answered_only(steps_of(run_context.turn_input)), self.thread(run_context) or _run_id(run_context)
             run = _Run(tools, self._begin(engine, id, steps), answered(steps))
-        elif names := names_of(run.tools):
-            run.conversation = names.conversation
+        elif run.gate:
+            run.conversation = run.gate.names.conversation
         if run.tool_set.engine is not engine:
-            run = _Run(tools, engine.restore(run.conversation.snapshot()), run.seen, tools=run.tools)
+            run = _Run(tools, engine.restore(run.conversation.snapshot()), run.seen, gate=run.gate)
         self._runs[run_context] = run
         if asked := self.folding.waiting(run.conversation.id):
             self.folding.refused(run.conversation.id, _denied(run_context, asked))
         run.conversation.entries()  # Marks the start of the model's next message.
-        if (digest := run.conversation.digest) != run.digest or run.tool_set is not tools:
-            id, before = run.conversation.id, names_of(run.tools)
-            # Tools of MCP servers are created again for every request.
+        by_name = {tool.name: tool for tool in real}
+        if run.gate and run.tool_set is tools and run.conversation.digest == run.digest:
+            run.gate.real = by_name
+        else:
+            id, before = run.conversation.id, run.gate.names if run.gate else None
             added = before.added if before and before.added.engine is engine else Added(engine, run.conversation)
-            hidden = {tool.name for tool in real} - {entry.name for entry in run.conversation.entries()}
+            hidden = by_name.keys() - {entry.name for entry in run.conversation.entries()}
             names = Names(run.conversation, frozenset(hidden), added, run.seen, partial(self._begin, engine, id), before)
-            run.digest, run.tool_set, run.tools = digest, tools, _folded(names, self.folding, real)
+            run.digest, run.tool_set, run.gate = run.conversation.digest, tools, _Gate(names, self.folding, by_name)
+            run.tools = _folded(run.gate)
         return [*run.tools, *(tool for tool in every if not isinstance(tool, FunctionTool))]
 
     def _begin(self, engine: Engine, id: str, steps: Sequence[Step]) -> Conversation:
@@ -178,7 +184,10 @@ def _proof(context: ToolContext[Any]) -> Answer | None:
 
 
 class _Gate:
-    """Runs the calls of one run: the ``on_invoke_tool`` of its tools."""
+    """Runs the calls of one run: the ``on_invoke_tool`` of its tools.
+
+    :param real: the agent's tools by name, as they were in the last request.
+    """
 
     def __init__(self, names: Names, folder: Folder, real: dict[str, FunctionTool]) -> None:
         self.names, self.folder, self.real = names, folder, real
@@ -217,11 +226,10 @@ def _neutral(tool: FunctionTool) -> dict[str, Any]:
     return {**own, "strict": True} if tool.strict_json_schema else own
 
 
-def _folded(names: Names, folder: Folder, real: list[FunctionTool]) -> list[Tool]:
-    by_name, entries = {tool.name: tool for tool in real}, names.conversation.entries()
-    gate = _Gate(names, folder, by_name)
+def _folded(gate: _Gate) -> list[Tool]:
+    names, by_name, entries = gate.names, gate.real, gate.names.conversation.entries()
     # If `needs_approval` is a function, the SDK may request an approval for arguments it cannot parse: they are repaired.
-    may_ask = folder.may_ask or any(tool.needs_approval for tool in real)
+    may_ask = gate.folder.may_ask or any(tool.needs_approval for tool in by_name.values())
     tools: list[Tool] = []
     for entry in entries:
         own = by_name.get(entry.name) or FunctionTool(entry.name, "", {}, gate, strict_json_schema=False)

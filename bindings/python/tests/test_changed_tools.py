@@ -221,6 +221,16 @@ def test_members_that_cannot_be_compared_count_as_changed() -> None:
     assert folder.tool_set(kept, neutral) is folder.tool_set(kept, neutral), "the same object is not asked"
 
 
+def test_a_change_while_definitions_are_read_is_found_by_the_next_request() -> None:
+    def definition(tool: Own) -> dict[str, Any]:
+        read, tool.about = neutral(tool), NEW
+        return read
+
+    folder, tools = Folder(arm="full"), [Own("a")]
+    first, second = folder.tool_set(tools, definition), folder.tool_set(tools, neutral)
+    assert second is not first and second.engine is not first.engine
+
+
 def test_calls_of_the_run_keep_the_name_that_the_model_wrote(tmp_path: Path) -> None:
     """A server that stores the conversation returns calls without the data that the SDK keeps with them."""
     if missing("openai_agents"):

@@ -1,7 +1,7 @@
 """Code shared by the adapters. Its engines and conversations are only caches of state that the framework stores.
 
-An adapter creates one ``Folder``. On each request it passes the agent's tools (``bind``) and the messages that the model can
-still see (``conversation``), so resumed, forked, trimmed or moved threads work without changes.
+An adapter creates one ``Folder``. On each request it passes the agent's tools (``tool_set`` or ``bind``) and the messages that the
+model can still see (``conversation``), so resumed, forked, trimmed or moved threads work without changes.
 """
 
 from __future__ import annotations
@@ -45,14 +45,17 @@ class ToolSet(Generic[_Tool]):
     :param tools: objects of the framework.
     :param members: returns the members of a tool that its definition and its calls depend on.
     :param besides: a member that may differ, such as a function that the framework creates for every request.
+    :param engine: returns the engine of these tools.
     """
 
     def __init__(
-        self, engine: Engine, tools: Sequence[_Tool], members: Callable[[_Tool], Any], besides: str | None
+        self, tools: Sequence[_Tool], members: Callable[[_Tool], Any], besides: str | None, engine: Callable[[], Engine]
     ) -> None:
-        self.engine, self._of, self._besides = engine, members, besides
+        self._of, self._besides = members, besides
         # Copies: `vars` returns the members themselves. The tools stay alive, as their ids may be among them.
         self._tools, self._members = tools, [copy(members(tool)) for tool in tools]
+        # After the members: if a tool changes while its definition is read, the next request finds that.
+        self.engine = engine()
 
     def matches(self, tools: Sequence[_Tool]) -> bool:
         """Returns whether these tools have the same members. A change inside of a schema that remains the same object is not
@@ -176,7 +179,7 @@ class Folder(Consent):
         for one in known:
             if one.matches(tools):
                 return one
-        made = ToolSet(self.bind(map(definition, tools)), tools, members, besides)
+        made = ToolSet(tools, members, besides, lambda: self.bind(map(definition, tools)))
         with self._lock:
             self._sets.appendleft(made)
         return made

@@ -181,7 +181,8 @@ pub(crate) fn tuple<'py, T: IntoPyObject<'py>>(
     PyTuple::new(py, values).map(|made| Typed::new(made.into_any()))
 }
 
-/// The number of items for which room is made at once, on the word of a class of the host.
+/// The maximum number of items for which memory is reserved before they are read: a class of the
+/// host can report any length.
 const LENGTH_TRUSTED: usize = 4096;
 
 /// A list, a tuple or another sequence that is not a string.

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 pub fn sha256_hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
     let digest = Sha256::digest(bytes);
-    // Bytes: as characters, the digits would cost as much as the digest of a short content.
+    // Bytes: pushing the digits as characters takes a thousand instructions more.
     let mut text = Vec::with_capacity(2 * digest.len());
     for byte in digest {
         text.extend_from_slice(&[digit(byte >> 4), digit(byte & 15)]);

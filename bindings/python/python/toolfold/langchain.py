@@ -215,7 +215,7 @@ def _is_strict(request: ModelRequest) -> bool:
 
 
 def _members(tool: BaseTool) -> tuple[Any, ...]:
-    # Others appear when a tool first runs.
+    # A tool has more members once it has run, which its definition does not depend on.
     shown = (tool.name, tool.description, tool.args_schema, tool.extras, tool.metadata, tool.tags)
     return id(tool), *shown, tool.return_direct, tool.response_format
 
